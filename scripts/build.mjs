@@ -1,0 +1,3 @@
+import { buildAll } from "./lib/bundles.mjs";
+
+await buildAll();
