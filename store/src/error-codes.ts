@@ -24,6 +24,76 @@ export const errorCodes = {
     summary: "An entry with this id exists with other content.",
     remedy: "Use a new id, or retry with exactly the content that was sent before.",
   },
+  // Writing, locks, assets and recovery.
+  "disk-full": { summary: "The disk is full.", remedy: "Free some space, then try again." },
+  "quota-exceeded": { summary: "The disk quota is used up.", remedy: "Free some of your own files, then try again." },
+  "file-too-large": { summary: "The file has reached the largest size allowed here.", remedy: "Start a new session." },
+  "read-only": { summary: "The medium is read-only.", remedy: "Use a session root that can be written to." },
+  "access-denied": {
+    summary: "The system refuses access.",
+    remedy: "Check the permissions of the folder, and the access granted to the app that runs this.",
+  },
+  "io-error": { summary: "The disk reported an error.", remedy: "Check the disk; keep a copy of the session folder." },
+  "location-gone": { summary: "The folder or file is no longer there.", remedy: "List the sessions again." },
+  "unsafe-path": {
+    summary: "Something else than a plain file or folder is in this place.",
+    remedy: "Look at the session folder; symbolic links and special files are never followed.",
+  },
+  unavailable: {
+    summary: "The content of the file is not on this computer at the moment.",
+    remedy: "Let the sync service download the file, then try again.",
+  },
+  "too-many-open-files": { summary: "Too many files are open.", remedy: "Close some sessions, then try again." },
+  "already-exists": { summary: "The name is taken.", remedy: "Use another id or name." },
+  "handle-poisoned": {
+    summary: "An earlier write could not be undone, so this handle accepts no more.",
+    remedy: "Open the session again and inspect it.",
+  },
+  "handle-revoked": {
+    summary: "The session was deleted, closed or replaced since this handle was opened.",
+    remedy: "Open the session again.",
+  },
+  "outcome-unknown": {
+    summary: "The disk did not confirm the write, so it may or may not be durable.",
+    remedy: "Open the session again and retry with the same entry ids; what is there already is not written twice.",
+  },
+  "batch-too-large": {
+    summary: "A batch holds at most 256 records and 4 MiB.",
+    remedy: "Split it; parents may name entries of an earlier batch.",
+  },
+  "parent-not-found": { summary: "The parent is not an earlier entry.", remedy: "Check the parent id." },
+  "already-removed": { summary: "The message is removed on this branch already.", remedy: "Nothing needs to be done." },
+  "lock-busy": {
+    summary: "Another program is writing to this session.",
+    remedy: "Wait until it has finished, then try again.",
+  },
+  "lock-lost": {
+    summary: "The lock was taken over by another program before the write.",
+    remedy: "Try again with the same entry ids.",
+  },
+  "lock-unsupported": {
+    summary: "The folder for locks has no working operating system locks.",
+    remedy: "Set PERSYK_LOCK_DIRECTORY to a folder on a local disk.",
+  },
+  "capture-live": {
+    summary: "A recording of this session is still running.",
+    remedy: "Stop the recording first.",
+  },
+  "capture-lock-unsupported": {
+    summary: "There is no way here to tell whether a recording is still running.",
+    remedy: "Use the capture helper, or install flock (util-linux).",
+  },
+  "recovery-refused": {
+    summary: "The damage is not a torn tail, so it is not repaired.",
+    remedy: "Inspect the session; the valid records can be exported.",
+  },
+  "not-confirmed": { summary: "A deletion needs a confirmation.", remedy: "Confirm it." },
+  "asset-invalid": { summary: "The asset is not what its reference says.", remedy: "Check the asset file." },
+  "asset-missing": { summary: "The asset is not there.", remedy: "Check the assets folder of the session." },
+  "digest-mismatch": {
+    summary: "The bytes of the asset do not have the recorded digest.",
+    remedy: "Restore the asset from a copy.",
+  },
 } as const satisfies Record<string, { summary: string; remedy: string }>;
 
 export type StoreErrorCode = keyof typeof errorCodes;
