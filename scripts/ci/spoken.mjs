@@ -10,25 +10,16 @@ const sentences = [
   "i would like to record a short note about the meeting",
 ];
 const input = path.join(folder, "spoken.wav");
+const parts = [];
 for (const [at, sentence] of sentences.entries()) {
-  await runToEnd("flite", ["-voice", "rms", "-t", sentence, "-o", path.join(folder, `${at}.wav`)]);
+  const spoken = path.join(folder, `spoken-${at}.wav`);
+  const padded = path.join(folder, `padded-${at}.wav`);
+  await runToEnd("flite", ["-voice", "rms", "-t", sentence, "-o", spoken]);
+  await runToEnd("sox", [spoken, padded, "pad", "0.4", "1"]);
+  parts.push(padded);
 }
-const parts = sentences.map((_, at) => path.join(folder, `${at}.wav`));
 // 44.1 kHz stereo on purpose: a user's own recording is rarely in the provider's format.
-const made = await runToEnd("sox", [
-  ...parts,
-  "-r",
-  "44100",
-  "-c",
-  "2",
-  "-b",
-  "16",
-  input,
-  "pad",
-  "0.4@0",
-  "1@3.175",
-  "1",
-]);
+const made = await runToEnd("sox", [...parts, "-r", "44100", "-c", "2", "-b", "16", input]);
 check("the speech was made", made.code === 0 && existsSync(input), made.stderr);
 
 // A stand-in clipboard program: it keeps what it is given.
