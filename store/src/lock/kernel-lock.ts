@@ -103,7 +103,8 @@ export class SqliteKernelLock implements KernelLock {
 }
 
 function isSqliteBusy(error: unknown): boolean {
-  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return false;
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return false;
+  if (typeof error.errcode !== "number") return false;
   const primary = error.errcode & 0xff;
   return primary === SQLITE_BUSY || primary === SQLITE_LOCKED;
 }
@@ -128,9 +129,9 @@ function excludes(lock: KernelLock, directory: string): boolean {
     const second = lock.tryAcquire(probes, "lock");
     if (second !== undefined) held.push(second);
     return second === undefined;
-  } catch (error) {
-    // A lock that cannot even be asked for does not work here; what is wrong with it does not matter.
-    return !(error instanceof Error);
+  } catch {
+    // A lock that cannot even be asked for does not work here, whatever the reason.
+    return false;
   } finally {
     for (const release of held) release();
     lock.close?.();

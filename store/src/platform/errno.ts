@@ -1,14 +1,17 @@
 import { StoreError, type ErrorPlace, type StoreErrorCode } from "../errors";
 
-/** The symbolic name of a system error (`ENOSPC`), or undefined for anything else. */
+/**
+ * The symbolic name of a system error (`ENOSPC`), or undefined for anything else. Asks for the property and not for the
+ * class, because an error may come from another realm of the same process.
+ */
 export function errnoName(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
 /** The number of a system error, negative as Node reports it, or undefined. */
 export function errnoNumber(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errno" in error)) return undefined;
+  if (typeof error !== "object" || error === null || !("errno" in error)) return undefined;
   return typeof error.errno === "number" ? error.errno : undefined;
 }
 
