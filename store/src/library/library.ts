@@ -1,0 +1,151 @@
+import path from "node:path";
+import { realpath, lstat } from "node:fs/promises";
+import { StoreError } from "../errors";
+import { isId } from "../format/ids";
+import { createSession } from "../session/create";
+import { type StoreContext, defaultStoreContext } from "../session/context";
+import { deleteSession } from "../session/delete";
+import { type Session, openSession } from "../session/session";
+import { decodeCursor, encodeCursor, isAfter } from "./cursor";
+import {
+  discoverCandidates,
+  errnoOf,
+  newestFirst,
+  readHeader,
+  reportDuplicates,
+  Slicer,
+  type DiscoveredSession,
+  type Discovery,
+  LOG_NAME,
+} from "./discover";
+import { defaultWriteRoot, type LibraryRoots, type RootSetting } from "./roots";
+import { summarize } from "./summary";
+import { type LibraryDiagnostic, type ListPage, type SessionSummary } from "./types";
+
+export interface LibraryOptions {
+  /** `sessions.directory`: an absolute path, or a setting that says whether it was chosen; the default root when absent. */
+  writeRoot?: RootSetting | string;
+  /** `sessions.additionalDirectories`: further absolute discovery roots. */
+  additional?: readonly string[];
+  /** Clock, ids, locks and files; the real ones when absent. */
+  ctx?: StoreContext;
+}
+
+export interface PageOptions {
+  /** At most so many results; 50 when absent. */
+  limit?: number;
+  /** The cursor of an earlier page. */
+  cursor?: string | null;
+  signal?: AbortSignal;
+}
+
+const DEFAULT_LIMIT = 50;
+
+/**
+ * All sessions of some roots (Session file format, Roots and search). It keeps no catalog: every answer comes from the
+ * files as they are.
+ */
+export class Library {
+  readonly roots: LibraryRoots;
+  readonly #ctx: StoreContext;
+
+  constructor(options: LibraryOptions = {}) {
+    const { writeRoot = defaultWriteRoot(), additional = [] } = options;
+    const chosen = typeof writeRoot === "string" ? { path: writeRoot, explicit: true } : writeRoot;
+    for (const folder of [chosen.path, ...additional]) {
+      if (!path.isAbsolute(folder)) throw new StoreError("usage", { message: "Session roots are absolute paths." });
+    }
+    this.roots = { writeRoot: chosen, additional: [...additional] };
+    this.#ctx = options.ctx ?? defaultStoreContext();
+  }
+
+  /** The write root when none is set: `Documents/persyk/sessions`, or `Documents/persyk-dev/sessions` in development. */
+  static defaultRoot(options: { home?: string; development?: boolean } = {}): RootSetting {
+    return defaultWriteRoot(options);
+  }
+
+  /** Creates a session in the write root, which is made when it is missing. */
+  create(options: { id?: string; signal?: AbortSignal } = {}): Promise<Session> {
+    return createSession(this.roots.writeRoot.path, this.#ctx, options);
+  }
+
+  /** Opens a session by its location or by its id, when one location only holds it. Never writes. */
+  async open(
+    idOrLocation: string,
+    options: { signal?: AbortSignal; onProgress?: (doneBytes: number, totalBytes: number) => void } = {},
+  ): Promise<Session> {
+    return openSession(await this.locate(idOrLocation, options), this.#ctx, options);
+  }
+
+  /** The canonical location of a session given by its location or by its id. */
+  async locate(idOrLocation: string, options: { signal?: AbortSignal } = {}): Promise<string> {
+    if (path.isAbsolute(idOrLocation)) return locationOf(idOrLocation);
+    if (!isId(idOrLocation)) {
+      throw new StoreError("usage", { message: "That is neither the location nor the id of a session." });
+    }
+    const { sessions } = await this.discover(options.signal);
+    const same = sessions.filter((session) => session.id === idOrLocation);
+    const [only] = same;
+    if (only === undefined) throw new StoreError("not-found", { sessionId: idOrLocation });
+    if (same.length > 1) throw new StoreError("ambiguous", { sessionId: idOrLocation });
+    return only.location;
+  }
+
+  /** One page of all sessions, newest first, with what is wrong beside them. */
+  async list(options: PageOptions = {}): Promise<ListPage> {
+    const { limit = DEFAULT_LIMIT, cursor = null, signal } = options;
+    const { sessions, diagnostics } = await this.discover(signal);
+    const position = cursor === null ? null : decodeCursor(cursor);
+    const rest = position === null ? sessions : sessions.filter((session) => isAfter(session, position));
+    const page = rest.slice(0, limit);
+    const summaries: SessionSummary[] = [];
+    for (const found of page) {
+      signal?.throwIfAborted();
+      summaries.push(await summarize(found, this.#ctx, diagnostics, signal));
+    }
+    const last = page.at(-1);
+    return {
+      sessions: summaries,
+      diagnostics,
+      cursor: last === undefined || page.length === rest.length ? null : encodeCursor(last),
+    };
+  }
+
+  /** Deletes a whole session; it has to be confirmed. */
+  async delete(idOrLocation: string, options: { confirmed: true }): Promise<void> {
+    await deleteSession(await this.locate(idOrLocation), this.#ctx, options);
+  }
+
+  /** Every session of the roots with its header, newest first. */
+  async discover(signal?: AbortSignal): Promise<Discovery<DiscoveredSession>> {
+    const { sessions: candidates, diagnostics } = await discoverCandidates(this.roots, signal);
+    const slicer = new Slicer(signal);
+    const sessions: DiscoveredSession[] = [];
+    for (const candidate of candidates) {
+      if (slicer.due) await slicer.turn();
+      sessions.push(readHeader(candidate, diagnostics));
+    }
+    sessions.sort(newestFirst);
+    reportDuplicates(sessions, diagnostics);
+    return { sessions, diagnostics };
+  }
+}
+
+/** The session folder that a path means: the folder itself, or the one of a named log. */
+async function locationOf(given: string): Promise<string> {
+  const folder = path.basename(given) === LOG_NAME ? path.dirname(given) : given;
+  try {
+    const canonical = await realpath(folder);
+    await lstat(path.join(canonical, LOG_NAME));
+    return canonical;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw new StoreError("not-found", { location: given, cause: error });
+    throw new StoreError(code === "EACCES" || code === "EPERM" ? "access-denied" : "io-error", {
+      location: given,
+      cause: error,
+    });
+  }
+}
+
+export type { LibraryDiagnostic };

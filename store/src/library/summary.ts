@@ -1,0 +1,60 @@
+import { toErrorDocument } from "../errors";
+import { type StoreContext } from "../session/context";
+import { openSession } from "../session/session";
+import { type DiscoveredSession } from "./discover";
+import { type LibraryDiagnostic, type SessionSummary } from "./types";
+
+/** Reads one session for a list. What is wrong with it becomes its verdict and a diagnostic, never a failure. */
+export async function summarize(
+  found: DiscoveredSession,
+  ctx: StoreContext,
+  diagnostics: LibraryDiagnostic[],
+  signal?: AbortSignal,
+): Promise<SessionSummary> {
+  const { id, location, createdAt } = found;
+  const summary: SessionSummary = {
+    id,
+    location,
+    createdAt,
+    label: "",
+    archived: false,
+    verdict: "unreadable",
+    messages: 0,
+    durationMs: 0,
+    recordings: 0,
+    interrupted: false,
+  };
+  try {
+    const session = await openSession(location, ctx, signal === undefined ? {} : { signal });
+    try {
+      summary.verdict = session.verdict;
+      for (const problem of session.diagnostics) {
+        diagnostics.push({ ...problem, location, ...(id === null ? {} : { sessionId: id }) });
+      }
+      if (session.verdict !== "valid" && session.verdict !== "tail-pending") return summary;
+      const info = await session.info();
+      const recordings = await session.recordings();
+      summary.label = info.label;
+      summary.archived = info.archived;
+      summary.messages = (await session.history()).length;
+      summary.recordings = recordings.length;
+      summary.durationMs = recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0);
+      summary.interrupted = recordings.some((recording) => recording.state !== "finished");
+      return summary;
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    const { code, message, line, offset } = toErrorDocument(error);
+    diagnostics.push({
+      code,
+      message,
+      location,
+      ...(id === null ? {} : { sessionId: id }),
+      ...(line === undefined ? {} : { line }),
+      ...(offset === undefined ? {} : { offset }),
+    });
+    return summary;
+  }
+}
