@@ -94,6 +94,11 @@ export const errorCodes = {
     summary: "The bytes of the asset do not have the recorded digest.",
     remedy: "Restore the asset from a copy.",
   },
+  // The command line.
+  "clipboard-unavailable": {
+    summary: "The text could not be put on the clipboard.",
+    remedy: "On Linux this needs a desktop session; print the text instead and copy it from there.",
+  },
 } as const satisfies Record<string, { summary: string; remedy: string }>;
 
 export type StoreErrorCode = keyof typeof errorCodes;

@@ -5,7 +5,7 @@ import { StoreError, toErrorDocument } from "../errors";
 import { Library } from "../library/library";
 import { resolveRoots } from "../library/roots";
 import { type Session } from "../session/session";
-import { type StoreContext } from "../session/context";
+import { type StoreContext } from "../session/store-context";
 import { exitCodeOf, type ExitCode } from "./exit-codes";
 import { createProgress, type Progress } from "./output/progress";
 import { createStyle } from "./output/style";

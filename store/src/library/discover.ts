@@ -33,6 +33,12 @@ export interface Revision {
   size: number;
   mtimeMs: number;
   ctimeMs: number;
+  birthtimeMs: number;
+}
+
+/** Which file this is, whatever was appended to it since. */
+export function identityOf({ dev, ino, birthtimeMs }: Revision): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
 }
 
 /** A candidate with what its first record says. */
@@ -148,7 +154,8 @@ function reportLink(location: string, diagnostics: LibraryDiagnostic[]): void {
   });
 }
 
-function examine(location: string, diagnostics: LibraryDiagnostic[]): Candidate | null {
+/** The log of a session folder as it is now; null when there is none, with a diagnostic when that is a fault. */
+export function examine(location: string, diagnostics: LibraryDiagnostic[]): Candidate | null {
   const logPath = path.join(location, LOG_NAME);
   try {
     const stat = lstatSync(logPath, { throwIfNoEntry: false });
@@ -157,12 +164,12 @@ function examine(location: string, diagnostics: LibraryDiagnostic[]): Candidate 
       diagnostics.push({ code: "log-not-regular", message: "session.jsonl is not a plain file.", location });
       return null;
     }
-    const { dev, ino, size, mtimeMs, ctimeMs, blocks } = stat;
+    const { dev, ino, size, mtimeMs, ctimeMs, birthtimeMs, blocks } = stat;
     if (size > 0 && blocks === 0 && isEvicted(process.platform)) {
       diagnostics.push({ code: "unavailable", message: "The session is not downloaded to this computer.", location });
       return null;
     }
-    return { location, logPath, revision: { dev, ino, size, mtimeMs, ctimeMs } };
+    return { location, logPath, revision: { dev, ino, size, mtimeMs, ctimeMs, birthtimeMs } };
   } catch (error) {
     const code = errnoOf(error);
     if (code === "ENOTDIR") return null;

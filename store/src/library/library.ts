@@ -3,13 +3,15 @@ import { realpath, lstat } from "node:fs/promises";
 import { StoreError } from "../errors";
 import { isId } from "../format/ids";
 import { createSession } from "../session/create";
-import { type StoreContext, defaultStoreContext } from "../session/context";
+import { type StoreContext, defaultStoreContext } from "../session/store-context";
 import { deleteSession } from "../session/delete";
 import { type Session, openSession } from "../session/session";
 import { decodeCursor, encodeCursor, isAfter } from "./cursor";
 import {
   discoverCandidates,
   errnoOf,
+  examine,
+  identityOf,
   newestFirst,
   readHeader,
   reportDuplicates,
@@ -20,7 +22,10 @@ import {
 } from "./discover";
 import { defaultWriteRoot, type LibraryRoots, type RootSetting } from "./roots";
 import { summarize } from "./summary";
-import { type LibraryDiagnostic, type ListPage, type SessionSummary } from "./types";
+import { findLast, type LastTranscript } from "./last";
+import { makeFolder } from "./make-folder";
+import { searchSessions } from "./search/search";
+import { type LibraryDiagnostic, type ListPage, type SearchHit, type SearchPage, type SessionSummary } from "./types";
 
 export interface LibraryOptions {
   /** `sessions.directory`: an absolute path, or a setting that says whether it was chosen; the default root when absent. */
@@ -37,6 +42,23 @@ export interface PageOptions {
   /** The cursor of an earlier page. */
   cursor?: string | null;
   signal?: AbortSignal;
+}
+
+export interface SearchStreamOptions {
+  /** The cursor of an earlier page. */
+  cursor?: string | null;
+  signal?: AbortSignal;
+  /** Called for everything that is wrong beside the hits. */
+  onDiagnostic?: (diagnostic: LibraryDiagnostic) => void;
+  /** Sessions looked at so far, of all. */
+  onProgress?: (done: number, total: number) => void;
+  /** Only sessions for which this is true are searched. */
+  filter?: (session: DiscoveredSession) => boolean;
+}
+
+export interface SearchOptions extends Omit<SearchStreamOptions, "onDiagnostic"> {
+  /** At most so many hits; 50 when absent. */
+  limit?: number;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -65,7 +87,9 @@ export class Library {
   }
 
   /** Creates a session in the write root, which is made when it is missing. */
-  create(options: { id?: string; signal?: AbortSignal } = {}): Promise<Session> {
+  async create(options: { id?: string; signal?: AbortSignal } = {}): Promise<Session> {
+    options.signal?.throwIfAborted();
+    await makeFolder(this.roots.writeRoot.path);
     return createSession(this.roots.writeRoot.path, this.#ctx, options);
   }
 
@@ -111,6 +135,79 @@ export class Library {
     };
   }
 
+  /**
+   * Hits as they are found, newest session first: a case-insensitive literal substring of the display label, of entry
+   * labels, or of surviving canonical or custom-message text of the default branch (docs/search.md). Ends early when the
+   * consumer stops. Memory does not grow with the number of sessions or hits.
+   *
+   * @example
+   * for await (const hit of library.searchStream("budget")) console.log(hit.createdAt, hit.excerpt);
+   */
+  async *searchStream(text: string, options: SearchStreamOptions = {}): AsyncGenerator<SearchHit, void, undefined> {
+    const { cursor = null, signal, onDiagnostic = () => undefined, onProgress, filter } = options;
+    const after = cursor === null ? null : decodeCursor(cursor);
+    const { sessions, diagnostics } = await this.discover(signal);
+    diagnostics.forEach(onDiagnostic);
+    yield* searchSessions({
+      sessions: filter === undefined ? sessions : sessions.filter(filter),
+      needle: text,
+      ctx: this.#ctx,
+      after,
+      report: onDiagnostic,
+      ...(onProgress === undefined ? {} : { onProgress }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  /**
+   * One page of hits, newest session first. The cursor is null when all sessions were searched; otherwise the next page
+   * goes on after the last hit, and may be empty.
+   */
+  async search(text: string, options: SearchOptions = {}): Promise<SearchPage> {
+    const { limit = DEFAULT_LIMIT, ...rest } = options;
+    const hits: SearchHit[] = [];
+    const diagnostics: LibraryDiagnostic[] = [];
+    let cursor: string | null = null;
+    const onDiagnostic = (diagnostic: LibraryDiagnostic): void => void diagnostics.push(diagnostic);
+    for await (const hit of this.searchStream(text, { ...rest, onDiagnostic })) {
+      hits.push(hit);
+      if (hits.length === limit) {
+        cursor = encodeCursor({ createdMs: Date.parse(hit.createdAt), location: hit.location });
+        break;
+      }
+    }
+    return { hits, diagnostics, cursor };
+  }
+
+  /**
+   * Opens what a hit pinned: the same file, and its leaf still in it, whatever was appended since. Another file in its
+   * place is refused.
+   */
+  async openHit(hit: Pick<SearchHit, "location" | "identity" | "leaf">): Promise<Session> {
+    const { location, identity, leaf } = hit;
+    const candidate = examine(location, []);
+    if (candidate === null) throw new StoreError("location-gone", { location });
+    if (identityOf(candidate.revision) !== identity) throw new StoreError("handle-revoked", { location });
+    const session = await openSession(location, this.#ctx);
+    try {
+      if (leaf !== null) await session.entry(leaf);
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  /** The newest transcript: of the session whose last surviving canonical message is the newest. The caller closes it. */
+  async last(
+    options: { signal?: AbortSignal; onDiagnostic?: (diagnostic: LibraryDiagnostic) => void } = {},
+  ): Promise<LastTranscript | null> {
+    const { signal, onDiagnostic = () => undefined } = options;
+    const { sessions, diagnostics } = await discoverCandidates(this.roots, signal);
+    diagnostics.forEach(onDiagnostic);
+    return findLast(sessions, this.#ctx, onDiagnostic, signal);
+  }
+
   /** Deletes a whole session; it has to be confirmed. */
   async delete(idOrLocation: string, options: { confirmed: true }): Promise<void> {
     await deleteSession(await this.locate(idOrLocation), this.#ctx, options);
@@ -147,5 +244,3 @@ async function locationOf(given: string): Promise<string> {
     });
   }
 }
-
-export type { LibraryDiagnostic };

@@ -1,5 +1,5 @@
 import { toErrorDocument } from "../errors";
-import { type StoreContext } from "../session/context";
+import { type StoreContext } from "../session/store-context";
 import { openSession } from "../session/session";
 import { type DiscoveredSession } from "./discover";
 import { type LibraryDiagnostic, type SessionSummary } from "./types";

@@ -1,4 +1,5 @@
 import { type LibraryDiagnostic } from "../../library/types";
+import { type Session } from "../../session/session";
 import { type CliContext } from "../context";
 
 /** Prints what is wrong beside a result, for people; with `--json` the document carries it. */
@@ -7,4 +8,9 @@ export function printDiagnostics(cli: CliContext, diagnostics: readonly LibraryD
     const place = line === undefined ? "" : ` (line ${line})`;
     cli.warn(`${message}${place}${location === undefined ? "" : ` ${cli.style.dim(location)}`} [${code}]`);
   }
+}
+
+/** Prints what a session's log has besides its records. */
+export function printSessionDiagnostics(cli: CliContext, session: Session): void {
+  printDiagnostics(cli, session.diagnostics);
 }

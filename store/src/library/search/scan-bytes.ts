@@ -1,0 +1,40 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import { type Slicer } from "../discover";
+import { type Prefilter } from "./prefilter";
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Runs the prefilter over the bytes of a log in bounded memory. Reads are synchronous in slices: see `discover.ts`.
+ * One buffer serves a whole search, so a scanner is not shared between searches.
+ */
+export class ByteScanner {
+  readonly #prefilter: Prefilter;
+  readonly #overlap: number;
+  readonly #buffer: Buffer;
+
+  constructor(prefilter: Prefilter) {
+    this.#prefilter = prefilter;
+    this.#overlap = prefilter.maxBytes - 1;
+    this.#buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES + this.#overlap);
+  }
+
+  /** True when the log may hold the needle. Throws the system's error when it cannot be read. */
+  async mayHold(logPath: string, slicer: Slicer): Promise<boolean> {
+    const descriptor = openSync(logPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      let kept = 0;
+      for (;;) {
+        const read = readSync(descriptor, this.#buffer, kept, CHUNK_BYTES, null);
+        if (read === 0) return false;
+        const end = kept + read;
+        if (this.#prefilter.test(this.#buffer.latin1Slice(0, end))) return true;
+        kept = Math.min(end, this.#overlap);
+        this.#buffer.copyWithin(0, end - kept, end);
+        if (slicer.due) await slicer.turn();
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
