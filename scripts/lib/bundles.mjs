@@ -44,6 +44,7 @@ export async function buildAll({ quiet = false } = {}) {
       external: bundle.external ?? [],
       // The packages below are optional accelerators of `ws`; it does without them.
       alias: {},
+      loader: { ".wasm": "binary" },
       sourcemap: "linked",
       logLevel: "error",
       // Bundled CommonJS has no import.meta.url; WebAssembly loaders ask for it.

@@ -1,0 +1,3 @@
+import { runStandIn } from "./stand-in-program";
+
+void runStandIn(process.argv.slice(2));
