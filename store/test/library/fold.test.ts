@@ -70,7 +70,7 @@ describe("case folding", () => {
         fc.pre(source.folded.length > 0);
         const start = a % source.folded.length;
         const end = start + 1 + (b % (source.folded.length - start));
-        fc.pre(source.folded.slice(start, end).isWellFormed());
+        fc.pre(!/\p{Surrogate}/u.test(source.folded.slice(start, end)));
         const original = source.toOriginal(start, end);
         expect(fold(text.slice(original.start, original.end))).toContain(source.folded.slice(start, end));
         expect(original.end).toBeGreaterThan(original.start);

@@ -71,5 +71,5 @@ function partners(): Map<string, string[]> {
 
 /** True when the text has a lone surrogate; session text never has one, so it can match nothing. */
 export function hasLoneSurrogate(text: string): boolean {
-  return !text.isWellFormed();
+  return /\p{Surrogate}/u.test(text);
 }

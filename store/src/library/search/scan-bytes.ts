@@ -28,7 +28,7 @@ export class ByteScanner {
         const read = readSync(descriptor, this.#buffer, kept, CHUNK_BYTES, null);
         if (read === 0) return false;
         const end = kept + read;
-        if (this.#prefilter.test(this.#buffer.latin1Slice(0, end))) return true;
+        if (this.#prefilter.test(this.#buffer.toString("latin1", 0, end))) return true;
         kept = Math.min(end, this.#overlap);
         this.#buffer.copyWithin(0, end - kept, end);
         if (slicer.due) await slicer.turn();
