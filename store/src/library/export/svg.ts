@@ -36,7 +36,7 @@ export function exportSvg(transcript: Transcript, waveforms: ReadonlyMap<string,
     ...listed.map((turn, index) => drawRow(turn, index, recordings, listTop)),
     ...(turns.length > listed.length
       ? [
-          `<text class="small" x="${LEFT + 112}" y="${listTop + listed.length * ROW_HEIGHT + 14}">and ${turns.length - listed.length} more</text>`,
+          `<text class="small" x="${LEFT + 142}" y="${listTop + listed.length * ROW_HEIGHT + 14}">and ${turns.length - listed.length} more</text>`,
         ]
       : []),
     "</svg>\n",
@@ -52,7 +52,7 @@ const WIDTH = 960;
 const LEFT = 32;
 const RIGHT = 32;
 const PLOT = WIDTH - LEFT - RIGHT;
-const WAVE_TOP = 88;
+const WAVE_TOP = 102;
 const WAVE_HEIGHT = 104;
 const LANE_GAP = 12;
 const LANE_HEIGHT = 26;
@@ -74,18 +74,65 @@ function barsOf(waveform: Waveform, axis: Axis): number[] {
   });
 }
 
+interface Palette {
+  card: string;
+  line: string;
+  ink: string;
+  dim: string;
+  silent: string;
+  user: string;
+  assistant: string;
+  note: string;
+  gap: string;
+}
+
+const light: Palette = {
+  card: "#ffffff",
+  line: "#e3e3ea",
+  ink: "#1d1d22",
+  dim: "#6f6f7b",
+  silent: "#c6c6d1",
+  user: "#5b5bd6",
+  assistant: "#0c8f80",
+  note: "#8b6f2a",
+  gap: "#d9480f",
+};
+
+const dark: Palette = {
+  card: "#17171b",
+  line: "#2e2e37",
+  ink: "#ececf1",
+  dim: "#9a9aa6",
+  silent: "#4b4b57",
+  user: "#9d9dff",
+  assistant: "#3fd0bd",
+  note: "#d9bd6a",
+  gap: "#ff8a4c",
+};
+
+/** Plain declarations: viewers that know no media queries or variables show the light scheme. */
+function paint(palette: Palette): string {
+  return [
+    `.card{fill:${palette.card};stroke:${palette.line}}`,
+    `.title,.text{fill:${palette.ink}}`,
+    `.small,.tick,.time{fill:${palette.dim}}`,
+    `.grid{stroke:${palette.line}}`,
+    `.silent{fill:${palette.silent}}`,
+    `.user{fill:${palette.user}}`,
+    `.assistant{fill:${palette.assistant}}`,
+    `.custom,.toolResult{fill:${palette.note}}`,
+    `.gap,.gaptext{fill:${palette.gap}}`,
+    `.gapline{stroke:${palette.gap}}`,
+  ].join("");
+}
+
 const STYLE = `<style>
-svg{--card:#ffffff;--line:#e4e4ea;--ink:#1d1d22;--dim:#74747f;--bar:#c3c3ce;--user:#5b5bd6;--assistant:#0d9b8a;--note:#8b6f2a;--gap:#d9480f;font-family:ui-sans-serif,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
-@media (prefers-color-scheme:dark){svg{--card:#18181c;--line:#2e2e36;--ink:#ececf1;--dim:#9a9aa6;--bar:#4a4a55;--user:#9b9bff;--assistant:#3fd0bd;--note:#d9bd6a;--gap:#ff8a4c}}
-.card{fill:var(--card);stroke:var(--line)}
-.title{fill:var(--ink);font-size:19px;font-weight:600}
-.small{fill:var(--dim);font-size:12.5px}
-.tick{fill:var(--dim);font-size:11px;font-variant-numeric:tabular-nums}
-.grid{stroke:var(--line)}
-.silent{fill:var(--bar)}.user{fill:var(--user)}.assistant{fill:var(--assistant)}.custom,.toolResult{fill:var(--note)}
-.lane{opacity:.16}.edge{opacity:.9}
-.gap{fill:var(--gap);opacity:.13}.gapline{stroke:var(--gap);stroke-width:1.2;stroke-dasharray:3 3}.gaptext{fill:var(--gap);font-size:11px}
-.text{fill:var(--ink);font-size:13.5px}.time{fill:var(--dim);font-size:12px;font-variant-numeric:tabular-nums}
+text{font-family:ui-sans-serif,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
+.title{font-size:19px;font-weight:600}.text{font-size:13.5px}.small{font-size:12.5px}
+.time{font-size:12px;font-variant-numeric:tabular-nums}.tick{font-size:11px;font-variant-numeric:tabular-nums}
+.lane{fill-opacity:.15}.gap{fill-opacity:.12}.gapline{fill:none;stroke-width:1.2;stroke-dasharray:3 3}.gaptext{font-size:11px}
+${paint(light)}
+@media (prefers-color-scheme:dark){${paint(dark)}}
 </style>`;
 
 function withExtent(recording: PlacedRecording, waveforms: ReadonlyMap<string, Waveform>): PlacedRecording {
@@ -158,7 +205,7 @@ function drawLanes(turns: readonly Turn[], recordings: readonly PlacedRecording[
     const text =
       width < 40
         ? ""
-        : `<svg x="${from}" y="${top}" width="${round(width - 6)}" height="${LANE_HEIGHT}"><text class="text" x="10" y="17.5">${escapeXml(cut(turn.text, Math.floor((width - 20) / 6.6)))}</text></svg>`;
+        : `<svg x="${from}" y="${top}" width="${round(width - 6)}" height="${LANE_HEIGHT}"><text class="text" x="10" y="17.5">${escapeXml(cut(turn.text, Math.floor((width - 20) / 7.4)))}</text></svg>`;
     return [
       `<g><title>${escapeXml(`${index + 1}. ${speakerOf(turn.role)} ${clock(range.startMs)}–${clock(range.endMs)}`)}</title>` +
         `<rect class="${turn.role} lane" x="${from}" y="${top}" width="${width}" height="${LANE_HEIGHT}" rx="6"/>` +
@@ -178,7 +225,7 @@ function drawGaps(recording: PlacedRecording, axis: Axis): string[] {
       `<g><title>${escapeXml(`Gap ${clock(gap.startMs)}–${clock(gap.endMs)}: ${gap.reason}`)}</title>` +
         `<rect class="gap" x="${from}" y="${WAVE_TOP - 6}" width="${round(to - from)}" height="${bottom - WAVE_TOP + 6}" rx="4"/>` +
         `<path class="gapline" d="M${from} ${WAVE_TOP - 6}V${bottom}M${to} ${WAVE_TOP - 6}V${bottom}"/>` +
-        `<text class="gaptext" x="${from + 5}" y="${WAVE_TOP + 6}">${escapeXml(label)}</text></g>`,
+        `<text class="gaptext" x="${from}" y="${WAVE_TOP - 11}">${escapeXml(label)}</text></g>`,
     ];
   });
 }
@@ -217,11 +264,11 @@ function drawRow(turn: Turn, index: number, recordings: readonly PlacedRecording
   const time =
     range === null
       ? ""
-      : `<text class="time" x="${LEFT + 102}" y="${y + 14}" text-anchor="end">${clock(range.startMs, true)}</text>`;
+      : `<text class="time" x="${LEFT + 126}" y="${y + 14}" text-anchor="end">${clock(range.startMs, true)}</text>`;
   return (
     `<circle class="${turn.role}" cx="${LEFT + 5}" cy="${y + 9.5}" r="4"/>` +
     `<text class="time" x="${LEFT + 16}" y="${y + 14}">${speakerOf(turn.role)}</text>${time}` +
-    `<text class="text" x="${LEFT + 116}" y="${y + 14}">${escapeXml(cut(turn.text, 112))}</text>`
+    `<text class="text" x="${LEFT + 142}" y="${y + 14}">${escapeXml(cut(turn.text, 104))}</text>`
   );
 }
 
