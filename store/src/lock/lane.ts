@@ -6,6 +6,7 @@
  */
 
 import { StoreError } from "../errors";
+import { errnoName } from "../platform/errno";
 import { type LockNotes } from "./lock-notes";
 
 /** A taken lock that may serve several bodies in a row. */
@@ -109,7 +110,7 @@ async function closeIdleLane(key: string, lane: Lane): Promise<void> {
     await lease.release();
   } catch (error) {
     // Nobody awaits this. The lock ends with the process at the latest, and others keep waiting until then.
-    process.emitWarning(error instanceof Error ? error : "A lock could not be released.");
+    process.emitWarning(`A lock could not be released (${errnoName(error) ?? "unknown"}).`, "PersykLockWarning");
   } finally {
     leaveLane(key, lane);
   }

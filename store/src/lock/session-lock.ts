@@ -9,7 +9,7 @@
 import { mkdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { StoreError } from "../errors";
-import { asStoreError } from "../platform/errno";
+import { asStoreError, errnoName } from "../platform/errno";
 import { probeKernelLock, type KernelLock } from "./kernel-lock";
 import { enterLane, leaveLane, type Lane, type Lease, type Patience } from "./lane";
 import { defaultLockDirectory } from "./lock-directory";
@@ -149,6 +149,8 @@ export class LayeredLock implements SessionLock {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
     } catch (error) {
+      const reason = errnoName(error);
+      if (reason === "EEXIST" || reason === "ENOTDIR") throw new StoreError("lock-unsupported", { cause: error });
       throw asStoreError(error, { location: target.location }, "make the folder for locks");
     }
     const declared = "kernelLock" in this.#options;
