@@ -212,6 +212,30 @@ export function readHeader(candidate: Candidate, diagnostics: LibraryDiagnostic[
   }
 }
 
+/** Headers by location, so that a log that did not change is not opened again to be put in its place. */
+export class HeaderMemory {
+  readonly #known = new Map<string, DiscoveredSession>();
+
+  read(candidate: Candidate, diagnostics: LibraryDiagnostic[]): DiscoveredSession {
+    const known = this.#known.get(candidate.location);
+    if (known !== undefined && known.id !== null && sameRevision(known.revision, candidate.revision)) return known;
+    const read = readHeader(candidate, diagnostics);
+    this.#known.set(candidate.location, read);
+    return read;
+  }
+}
+
+export function sameRevision(a: Revision, b: Revision): boolean {
+  return (
+    a.size === b.size &&
+    a.mtimeMs === b.mtimeMs &&
+    a.ctimeMs === b.ctimeMs &&
+    a.ino === b.ino &&
+    a.dev === b.dev &&
+    a.birthtimeMs === b.birthtimeMs
+  );
+}
+
 function firstLine(descriptor: number): Buffer | null {
   const read = readSync(descriptor, headerBuffer, 0, HEADER_READ_BYTES, 0);
   const end = headerBuffer.subarray(0, read).indexOf(0x0a);

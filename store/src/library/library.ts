@@ -10,6 +10,7 @@ import { decodeCursor, encodeCursor, isAfter } from "./cursor";
 import {
   discoverCandidates,
   errnoOf,
+  HeaderMemory,
   examine,
   identityOf,
   newestFirst,
@@ -25,6 +26,7 @@ import { summarize } from "./summary";
 import { findLast, type LastTranscript } from "./last";
 import { makeFolder } from "./make-folder";
 import { searchSessions } from "./search/search";
+import { WarmMemory } from "./search/warm";
 import { type LibraryDiagnostic, type ListPage, type SearchHit, type SearchPage, type SessionSummary } from "./types";
 
 export interface LibraryOptions {
@@ -70,6 +72,8 @@ const DEFAULT_LIMIT = 50;
 export class Library {
   readonly roots: LibraryRoots;
   readonly #ctx: StoreContext;
+  readonly #memory = new WarmMemory();
+  readonly #headers = new HeaderMemory();
 
   constructor(options: LibraryOptions = {}) {
     const { writeRoot = defaultWriteRoot(), additional = [] } = options;
@@ -152,6 +156,7 @@ export class Library {
       sessions: filter === undefined ? sessions : sessions.filter(filter),
       needle: text,
       ctx: this.#ctx,
+      memory: this.#memory,
       after,
       report: onDiagnostic,
       ...(onProgress === undefined ? {} : { onProgress }),
@@ -220,7 +225,7 @@ export class Library {
     const sessions: DiscoveredSession[] = [];
     for (const candidate of candidates) {
       if (slicer.due) await slicer.turn();
-      sessions.push(readHeader(candidate, diagnostics));
+      sessions.push(this.#headers.read(candidate, diagnostics));
     }
     sessions.sort(newestFirst);
     reportDuplicates(sessions, diagnostics);

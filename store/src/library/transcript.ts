@@ -1,4 +1,4 @@
-import { type AssetReference, type Block, type Gap } from "../format/schema";
+import { type AssetReference, type Block, type Gap, isAudioBlock } from "../format/schema";
 import { type HistoryItem, type RecordingSummary, type Session } from "../session/session";
 import { textOf } from "../session/text";
 
@@ -80,7 +80,7 @@ function toTurn(item: HistoryItem): Turn {
 function rangeOf(content: readonly Block[]): TurnRange | null {
   let range: TurnRange | null = null;
   for (const block of content) {
-    if (block.type !== "audio" || block.startMs === undefined || block.endMs === undefined) continue;
+    if (!isAudioBlock(block) || block.startMs === undefined || block.endMs === undefined) continue;
     const recordingId = block.recordingId ?? null;
     if (range === null) range = { recordingId, startMs: block.startMs, endMs: block.endMs };
     else if (range.recordingId === recordingId) {

@@ -1,27 +1,20 @@
+import { openSession } from "../../session/session";
 import { type StoreContext } from "../../session/store-context";
-import { openSession, type Session } from "../../session/session";
 import { textOf } from "../../session/text";
-import { identityOf, type DiscoveredSession } from "../discover";
-import { type LibraryDiagnostic, type MatchedField, type SearchHit } from "../types";
-import { type Excerpt, makeExcerpt } from "./excerpt";
-
-interface Found {
-  entryId: string | null;
-  field: MatchedField;
-  excerpt: Excerpt;
-}
+import { type DiscoveredSession } from "../discover";
+import { type LibraryDiagnostic } from "../types";
+import { type SearchableSession, type SearchableText } from "./searchable";
 
 /**
- * Searches one session: the surviving text of the default branch, the labels of entries on it, and the display label
- * (Session file format, Roots and search). Null when nothing matches, or when the log may not be projected.
+ * Reads what a search looks at in one session: the surviving text of the default branch, the labels of entries, and
+ * the display label (Session file format, Roots and search). Null when the log may not be projected.
  */
-export async function searchSession(
+export async function readSearchable(
   found: DiscoveredSession,
-  foldedNeedle: string,
   ctx: StoreContext,
   report: (diagnostic: LibraryDiagnostic) => void,
   signal?: AbortSignal,
-): Promise<SearchHit | null> {
+): Promise<SearchableSession | null> {
   const session = await openSession(found.location, ctx, signal === undefined ? {} : { signal });
   try {
     if (session.verdict === "blocked" || session.verdict === "corrupt") {
@@ -36,46 +29,17 @@ export async function searchSession(
       });
       return null;
     }
-    const leaf = session.leaf;
-    const info = await session.info(leaf);
-    const match =
-      (await matchText(session, leaf, foldedNeedle)) ??
-      matchLabels(info.labels, foldedNeedle) ??
-      matchName(info.label, foldedNeedle);
-    if (match === null) return null;
-    return {
-      id: session.id,
-      location: session.location,
-      createdAt: session.createdAt,
-      label: info.label,
-      leaf,
-      identity: identityOf(found.revision),
-      entryId: match.entryId,
-      field: match.field,
-      ...match.excerpt,
-    };
+    const { id, location, createdAt, leaf } = session;
+    const { label, labels } = await session.info(leaf);
+    const texts: SearchableText[] = [];
+    for (const item of await session.history(leaf)) {
+      const text = textOf(item);
+      if (text !== "") texts.push({ entryId: item.id, field: "text", text });
+    }
+    for (const [entryId, text] of labels) texts.push({ entryId, field: "label", text });
+    texts.push({ entryId: null, field: "name", text: label });
+    return { id, location, createdAt, leaf, label, texts, size: texts.reduce((sum, { text }) => sum + text.length, 0) };
   } finally {
     await session.close();
   }
-}
-
-async function matchText(session: Session, leaf: string | null, foldedNeedle: string): Promise<Found | null> {
-  for (const item of await session.history(leaf)) {
-    const excerpt = makeExcerpt(textOf(item), foldedNeedle);
-    if (excerpt !== null) return { entryId: item.id, field: "text", excerpt };
-  }
-  return null;
-}
-
-function matchLabels(labels: ReadonlyMap<string, string>, foldedNeedle: string): Found | null {
-  for (const [entryId, label] of labels) {
-    const excerpt = makeExcerpt(label, foldedNeedle);
-    if (excerpt !== null) return { entryId, field: "label", excerpt };
-  }
-  return null;
-}
-
-function matchName(label: string, foldedNeedle: string): Found | null {
-  const excerpt = makeExcerpt(label, foldedNeedle);
-  return excerpt === null ? null : { entryId: null, field: "name", excerpt };
 }

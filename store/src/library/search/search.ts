@@ -1,12 +1,14 @@
 import { isStoreError, StoreError, toErrorDocument } from "../../errors";
 import { type StoreContext } from "../../session/store-context";
 import { isAfter, type Position } from "../cursor";
-import { errnoOf, Slicer, type DiscoveredSession } from "../discover";
+import { errnoOf, identityOf, Slicer, type DiscoveredSession } from "../discover";
 import { type LibraryDiagnostic, type SearchHit } from "../types";
 import { fold, hasLoneSurrogate } from "./fold";
 import { createPrefilter } from "./prefilter";
 import { ByteScanner } from "./scan-bytes";
-import { searchSession } from "./search-session";
+import { readSearchable } from "./search-session";
+import { matchSession } from "./searchable";
+import { type WarmMemory } from "./warm";
 
 const MAX_NEEDLE_UNITS = 4096;
 
@@ -15,6 +17,7 @@ export interface SearchRun {
   sessions: readonly DiscoveredSession[];
   needle: string;
   ctx: StoreContext;
+  memory: WarmMemory;
   /** Only sessions after this position. */
   after: Position | null;
   report: (diagnostic: LibraryDiagnostic) => void;
@@ -23,24 +26,25 @@ export interface SearchRun {
   signal?: AbortSignal;
 }
 
-/** Hits newest session first, each as soon as it is known. One session is held in memory at a time. */
+/** Hits newest session first, each as soon as it is known. One session is read at a time. */
 export async function* searchSessions(run: SearchRun): AsyncGenerator<SearchHit, void, undefined> {
-  const { sessions, ctx, after, report, onProgress, signal } = run;
+  const { sessions, after, onProgress, signal } = run;
   const foldedNeedle = foldNeedle(run.needle);
   if (foldedNeedle === null) return;
-  const scanner = new ByteScanner(createPrefilter(foldedNeedle));
-  const slicer = new Slicer(signal);
+  const search = new NeedleSearch(foldedNeedle, run);
   let done = 0;
   for (const session of sessions) {
     done += 1;
     if (after !== null && !isAfter(session, after)) continue;
-    if (slicer.due) {
+    if (search.slicer.due) {
       onProgress?.(done, sessions.length);
-      await slicer.turn();
+      await search.slicer.turn();
     }
-    const hit = await searchOne(session, foldedNeedle, scanner, slicer, ctx, report, signal);
+    if (run.memory.lacks(session, foldedNeedle)) continue;
+    const hit = await search.one(session);
     if (hit !== null) yield hit;
   }
+  signal?.throwIfAborted();
   onProgress?.(done, sessions.length);
 }
 
@@ -53,25 +57,41 @@ function foldNeedle(needle: string): string | null {
   return hasLoneSurrogate(needle) ? null : fold(needle);
 }
 
-async function searchOne(
-  session: DiscoveredSession,
-  foldedNeedle: string,
-  scanner: ByteScanner,
-  slicer: Slicer,
-  ctx: StoreContext,
-  report: (diagnostic: LibraryDiagnostic) => void,
-  signal: AbortSignal | undefined,
-): Promise<SearchHit | null> {
-  try {
-    if (!(await scanner.mayHold(session.logPath, slicer))) return null;
-    return await searchSession(session, foldedNeedle, ctx, report, signal);
-  } catch (error) {
-    signal?.throwIfAborted();
-    // One bad session never hides another.
-    const { code, message } = isStoreError(error)
-      ? toErrorDocument(error)
-      : { code: "session-unreadable", message: `The session's log cannot be read (${errnoOf(error)}).` };
-    report({ code, message, location: session.location, ...(session.id === null ? {} : { sessionId: session.id }) });
-    return null;
+class NeedleSearch {
+  readonly slicer: Slicer;
+  readonly #foldedNeedle: string;
+  readonly #scanner: ByteScanner;
+  readonly #run: SearchRun;
+
+  constructor(foldedNeedle: string, run: SearchRun) {
+    this.#foldedNeedle = foldedNeedle;
+    this.#scanner = new ByteScanner(createPrefilter(foldedNeedle));
+    this.#run = run;
+    this.slicer = new Slicer(run.signal);
+  }
+
+  /** Searches one session. What is wrong with it is reported, and hides no other. */
+  async one(session: DiscoveredSession): Promise<SearchHit | null> {
+    const { ctx, memory, report, signal } = this.#run;
+    try {
+      const kept = memory.text(session);
+      if (kept === null && !(await this.#scanner.mayHold(session.logPath, this.slicer))) {
+        memory.rememberMiss(session, this.#foldedNeedle);
+        return null;
+      }
+      const text = kept ?? (await readSearchable(session, ctx, report, signal));
+      if (text === null) return null;
+      if (kept === null) memory.rememberText(session, text);
+      const hit = matchSession(text, this.#foldedNeedle, identityOf(session.revision));
+      if (hit === null) memory.rememberMiss(session, this.#foldedNeedle);
+      return hit;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { code, message } = isStoreError(error)
+        ? toErrorDocument(error)
+        : { code: "session-unreadable", message: `The session's log cannot be read (${errnoOf(error)}).` };
+      report({ code, message, location: session.location, ...(session.id === null ? {} : { sessionId: session.id }) });
+      return null;
+    }
   }
 }
