@@ -99,6 +99,72 @@ export const errorCodes = {
     summary: "The text could not be put on the clipboard.",
     remedy: "On Linux this needs a desktop session; print the text instead and copy it from there.",
   },
+  // Event logs.
+  "event-log-corrupt": {
+    summary: "The event log is damaged.",
+    remedy: "Export what can be read, or salvage the log; nothing is changed before that.",
+  },
+  "event-log-unsupported": {
+    summary: "The event log was written in a format that is not read here.",
+    remedy: "Read it with the program that wrote it, or a newer one.",
+  },
+  "event-log-identity-mismatch": {
+    summary: "The header of the event log names another place than where it was found.",
+    remedy: "Move the log back to the folder of its session, or copy the root as a whole.",
+  },
+  "event-log-duplicate": {
+    summary: "Several project folders hold a log of this session.",
+    remedy: "Move all but one of them out of the root.",
+  },
+  "event-log-encoding-mismatch": {
+    summary: "The event log is stored in the other encoding of its root.",
+    remedy: "Use a separate root, or select the matching compression.",
+  },
+  "event-log-flat-layout": {
+    summary: "A log file lies in the project folder itself, as an abandoned layout had it.",
+    remedy: "Move it into a folder of its own, or out of the root.",
+  },
+  "event-log-too-large": {
+    summary: "A part of the event log decodes to more than is accepted.",
+    remedy: "Check where the log comes from; a larger limit can be given.",
+  },
+  "event-log-header-invalid": {
+    summary: "The session could be written with this header, but never read again.",
+    remedy: "Correct the named field.",
+  },
+  "event-log-event-invalid": {
+    summary: "The event could be written, but the log never read again.",
+    remedy: "Correct the named event; none of its batch was written.",
+  },
+  "event-log-seq-mismatch": {
+    summary: "The events do not continue the log.",
+    remedy: "Load the session and continue from its last event.",
+  },
+  "event-log-changed": {
+    summary: "The event log was changed by somebody else.",
+    remedy: "Load the session again and continue from its last event.",
+  },
+  "event-log-damaged": {
+    summary: "Whole lines at the end of the event log cannot be read.",
+    remedy: "Salvage the log; what is cut off is kept beside it.",
+  },
+  "event-log-live": {
+    summary: "A turn of this session is still being written.",
+    remedy: "Wait until the turn has ended, or inspect the session.",
+  },
+  "event-log-backlog-full": {
+    summary: "Too many events wait to be written.",
+    remedy: "Wait for a flush before giving more.",
+  },
+  // Reading.
+  "log-replaced": {
+    summary: "The log is another file, or has other content, than when it was opened.",
+    remedy: "Open the session again.",
+  },
+  "log-shrank": {
+    summary: "The log lost records that it had when it was opened.",
+    remedy: "Open the session again, and compare it with a copy.",
+  },
 } as const satisfies Record<string, { summary: string; remedy: string }>;
 
 export type StoreErrorCode = keyof typeof errorCodes;

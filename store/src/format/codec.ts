@@ -61,10 +61,16 @@ export function isEntryType(type: string): type is EntryType {
  * Takes a value that was checked when its log was opened, without checking it again. Undefined when it is not JSON any
  * more or not the record it was, so that the caller re-reads the log.
  */
-export function reparseEntry(bytes: Buffer, type: EntryType, id: string): Entry | undefined {
+export function reparseEntry(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  type: EntryType,
+  id: string,
+): Entry | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    value = JSON.parse(bytes.toString("utf8", start, end));
   } catch (error) {
     if (typeof error === "object" && error !== null && "name" in error && error.name === "SyntaxError")
       return undefined;
