@@ -5,7 +5,7 @@ import { type FileIdentity, identityOf, sameIdentity } from "../platform/pinned-
 import { type OpenFile } from "../platform/fs";
 import { EntryIndex } from "./entry-index";
 import { fingerprintAt, type Fingerprint } from "./fingerprint";
-import { Lifecycle } from "./lifecycle";
+import { LogFacts } from "./facts";
 import { readEntries } from "./read-entries";
 import { scanRecords, type ScanOptions } from "./scan-records";
 import { type Diagnostic, MAX_DIAGNOSTICS, type Recoverable, type Verdict } from "./verdict";
@@ -20,8 +20,8 @@ export class LogIndex {
   size = 0;
   /** The modification time that the last pass saw; another one means that someone wrote since. */
   modifiedNs = 0n;
-  readonly index = new EntryIndex();
-  readonly lifecycle = new Lifecycle();
+  readonly entries = new EntryIndex();
+  readonly facts = new LogFacts();
   readonly identity: FileIdentity;
   /** Findings about committed entries, which do not touch the verdict. */
   readonly #warnings: Diagnostic[] = [];
@@ -48,21 +48,18 @@ export class LogIndex {
     return this.verdict === "valid";
   }
 
-  /**
-   * Takes up a committed entry at the end of what is known; `bytes` is its length with the LF. Its relations were
-   * checked, and it is durable or was found in the file.
-   */
-  add(entry: Entry, bytes: number): void {
-    this.lifecycle.add(entry);
-    this.index.add(entry, this.committedBytes, bytes - 1);
-    this.committedBytes += bytes;
+  /** Takes up a committed entry at the end of what is known; `length` in bytes without the LF. */
+  commit(entry: Entry, length: number): void {
+    this.facts.observe(entry);
+    this.entries.add(entry, this.committedBytes, length);
+    this.committedBytes += length + 1;
   }
 
   /** The committed entry with an id, read from the file. */
   async find(file: OpenFile, id: string): Promise<Entry | undefined> {
-    const position = this.index.positionOf(id);
+    const position = this.entries.positionOf(id);
     if (position === -1) return undefined;
-    const [entry] = await readEntries(file, this.index, [position]);
+    const [entry] = await readEntries(file, this.entries, [position]);
     return entry;
   }
 
@@ -106,8 +103,9 @@ export class LogIndex {
     this.#fingerprint = await fingerprintAt(file, this.#lastRecord());
   }
 
-  /** Takes note of the file as it is after the caller's own append, all of whose entries were added. */
-  async settle(file: OpenFile): Promise<void> {
+  /** Takes up entries that the caller has just written at the end and synced; lengths in bytes without the LF. */
+  async appended(file: OpenFile, records: readonly { entry: Entry; length: number }[]): Promise<void> {
+    for (const { entry, length } of records) this.commit(entry, length);
     const stat = await file.stat({ bigint: true });
     this.size = this.committedBytes;
     this.modifiedNs = stat.mtimeNs;
@@ -115,8 +113,8 @@ export class LogIndex {
   }
 
   #lastRecord(): { offset: number; length: number } | undefined {
-    const last = this.index.count - 1;
-    if (last >= 0) return { offset: this.index.offsetOf(last), length: this.index.lengthOf(last) };
+    const last = this.entries.count - 1;
+    if (last >= 0) return { offset: this.entries.offsetOf(last), length: this.entries.lengthOf(last) };
     return this.header === null ? undefined : { offset: 0, length: this.committedBytes - 1 };
   }
 }

@@ -1,7 +1,8 @@
 /** The rules that bind an entry to the earlier entries of its log (Session file format, Version 1 contract). */
 import { type StoreErrorCode } from "../errors";
 import { type Entry, type EntryType } from "../format/schema";
-import { type Lifecycle } from "./lifecycle";
+import { type LogFacts } from "./facts";
+import { lifecycleFinding } from "./lifecycle";
 
 /** What is asked of the earlier entries: of an index, or of an index with a batch behind it. */
 export interface Ancestry {
@@ -44,17 +45,17 @@ export function relationDefect(index: Ancestry, entry: Entry): RelationDefect | 
 /** What a reader reports without blocking, or undefined. */
 export function relationWarning(
   index: Ancestry,
-  lifecycle: Lifecycle,
+  facts: LogFacts,
   entry: Entry,
 ): { code: string; message: string } | undefined {
   if (entry.type === "label" && !index.has(entry.targetId)) {
     return { code: "label-target-missing", message: "The labelled entry is not an earlier entry." };
   }
-  return lifecycle.finding(entry);
+  return lifecycleFinding(facts, entry);
 }
 
 /** Why a writer must not append `entry` next; stricter than reading. A known id is the caller's business. */
-export function appendProblem(index: Ancestry, lifecycle: Lifecycle, entry: Entry): AppendProblem | undefined {
+export function appendProblem(index: Ancestry, facts: LogFacts, entry: Entry): AppendProblem | undefined {
   const defect = relationDefect(index, entry);
   if (defect !== undefined) {
     const code = defect.code === "parent-not-found" ? "parent-not-found" : "record-invalid";
@@ -66,7 +67,7 @@ export function appendProblem(index: Ancestry, lifecycle: Lifecycle, entry: Entr
   if (entry.type === "api_connection" && hasUserInfo(entry.endpoint)) {
     return { code: "record-invalid", message: "The endpoint holds user information." };
   }
-  const warning = relationWarning(index, lifecycle, entry);
+  const warning = relationWarning(index, facts, entry);
   return warning === undefined ? undefined : { code: "record-invalid", message: warning.message };
 }
 

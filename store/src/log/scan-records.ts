@@ -60,7 +60,7 @@ class Pass {
 
   constructor(log: LogIndex) {
     this.#log = log;
-    this.#line = log.header === null ? 1 : log.index.count + 2;
+    this.#line = log.header === null ? 1 : log.entries.count + 2;
   }
 
   /** Nothing more can change the verdict, and no more findings are kept. */
@@ -127,14 +127,14 @@ class Pass {
     // After a problem only records on their own are judged: what they refer to may have been in the damaged part.
     if (this.#problems.length > 0) return;
     const entry = parsed.value;
-    const defect = relationDefect(log.index, entry);
+    const defect = relationDefect(log.entries, entry);
     if (defect !== undefined) {
       this.#problem("blocked", defect.code, defect.message, offset);
       return;
     }
-    const warning = relationWarning(log.index, log.lifecycle, entry);
+    const warning = relationWarning(log.entries, log.facts, entry);
     if (warning !== undefined) log.warn({ ...warning, line: this.#line, offset });
-    log.add(entry, bytes.length + 1);
+    log.commit(entry, bytes.length);
   }
 
   /** A piece that is longer than any record and has no LF is dropped; its defect is reported once. */

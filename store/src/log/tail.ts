@@ -38,7 +38,7 @@ export function judgeTail(log: LogIndex, tail: Buffer): TailJudgement {
   if (!parsed.ok) {
     return { ...corrupt(parsed.code, parsed.message, parsed.offset ?? 0), verdict: parsed.class };
   }
-  const defect = relationDefect(log.index, parsed.value);
+  const defect = relationDefect(log.entries, parsed.value);
   if (defect !== undefined) return { ...corrupt(defect.code, defect.message, 0), verdict: "blocked" };
   return {
     verdict: "tail-pending",
