@@ -5,15 +5,15 @@
  */
 import { isoTime, type Clock } from "../clock";
 import { StoreError } from "../errors";
-import { encodeRecord, parseEntry } from "../format/codec";
+import { encodeRecord } from "../format/codec";
 import { MAX_BATCH_BYTES, MAX_BATCH_RECORDS } from "../format/names";
 import { type Entry, type EntryInput } from "../format/schema";
 import { type LockGuard, type SessionLock } from "../lock/session-lock";
 import { asStoreError } from "../platform/errno";
 import { type OpenFile } from "../platform/fs";
-import { readFully } from "../platform/whole-file";
 import { type LogHandle } from "./log-handle";
 import { normalize } from "./normalize";
+import { readEntries } from "./read-entries";
 import { isSameContent } from "./record-equality";
 import { appendProblem } from "./relations";
 import { type LogIndex } from "./log-index";
@@ -73,19 +73,14 @@ export async function appendEntries(
   const { handle } = target;
   options.signal?.throwIfAborted();
   handle.assertUsable();
-  if (inputs.length > MAX_BATCH_RECORDS) throw new StoreError("batch-too-large", handle.place);
-  const timestamp = isoTime(context.clock.now());
-  const drafts = inputs.map((input): Draft => {
-    const normal = normalize(input);
-    return { input: normal, id: normal.id ?? context.newId(), timestamp: normal.timestamp ?? timestamp };
-  });
+  const drafts = draftsOf(target, inputs, context);
   const lockTarget = { ...handle.directory.identity, location: handle.directory.path };
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await context.lock.withLock(
         lockTarget,
         options.signal === undefined ? {} : { signal: options.signal },
-        (guard) => appendUnderLock(target, drafts, guard, options),
+        (guard) => appendDrafts(target, drafts, guard, options),
       );
     } catch (error) {
       const lost = error instanceof StoreError && error.code === "lock-lost";
@@ -94,13 +89,32 @@ export async function appendEntries(
   }
 }
 
+function draftsOf({ handle }: LogTarget, inputs: readonly EntryInput[], context: AppendContext): Draft[] {
+  if (inputs.length > MAX_BATCH_RECORDS) throw new StoreError("batch-too-large", handle.place);
+  const timestamp = isoTime(context.clock.now());
+  return inputs.map((input) => {
+    const normal = normalize(input);
+    return { input: normal, id: normal.id ?? context.newId(), timestamp: normal.timestamp ?? timestamp };
+  });
+}
+
 /** What a batch looks like against the log: which of it is there already, and which is to be written. */
 interface Plan {
   readonly committed: Entry[];
   readonly added: { readonly entry: Entry; readonly bytes: Buffer }[];
 }
 
-async function appendUnderLock(
+/** The same for a caller that holds the lock of the session already. */
+export async function appendUnderLock(
+  target: LogTarget,
+  inputs: readonly EntryInput[],
+  context: AppendContext,
+  guard: LockGuard,
+): Promise<AppendResult> {
+  return appendDrafts(target, draftsOf(target, inputs, context), guard, {});
+}
+
+async function appendDrafts(
   target: LogTarget,
   drafts: readonly Draft[],
   guard: LockGuard,
@@ -165,8 +179,8 @@ async function plan(
 }
 
 function complete(draft: Draft, parentId: string | null): Entry {
-  const { id, timestamp } = draft;
-  return { ...draft.input, id, timestamp, parentId: draft.input.parentId ?? parentId };
+  const { id, timestamp, input } = draft;
+  return { ...input, id, timestamp, parentId: input.parentId === undefined ? parentId : input.parentId };
 }
 
 /** What the caller left to the store, so that it is no part of the content that a retry repeats. */
@@ -179,11 +193,7 @@ function filledIn(draft: Draft, parentId: string | null | undefined): ReadonlySe
 
 async function readEntry(log: LogIndex, file: OpenFile, id: string): Promise<Entry | undefined> {
   const position = log.entries.positionOf(id);
-  if (position === -1) return undefined;
-  const bytes = await readFully(file, log.entries.offsetOf(position), log.entries.lengthOf(position));
-  const parsed = parseEntry(bytes);
-  if (!parsed.ok || parsed.value.id !== id) throw new StoreError("log-replaced");
-  return parsed.value;
+  return position === -1 ? undefined : (await readEntries(file, log.entries, [position]))[0];
 }
 
 async function writeOrPoison(handle: LogHandle, file: OpenFile, offset: number, bytes: Buffer): Promise<void> {

@@ -7,11 +7,9 @@ import { type SessionHeader } from "../format/schema";
 import { publishExclusively } from "../log/publish";
 import { asStoreError, errnoName } from "../platform/errno";
 import { type FileSystem } from "../platform/fs";
+import { LOG_NAME } from "./log-name";
 import { openSession, type Session } from "./session";
 import { defaultStoreContext, type StoreContext } from "./store-context";
-
-/** The log's name in a session folder (Session file format, Identity and layout). */
-export const LOG_NAME = "session.jsonl";
 
 export interface CreateSessionOptions {
   /** A new collision-resistant id by default. */

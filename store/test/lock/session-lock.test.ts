@@ -62,15 +62,11 @@ describe("in one process", () => {
   });
 
   test("a second copy of the module shares the queue", async () => {
-    const copy = await jest
-      .isolateModulesAsync(async () => import("../../src/lock/session-lock"))
-      .then(() => {
-        let loaded: typeof import("../../src/lock/session-lock") | undefined;
-        jest.isolateModules(() => {
-          loaded = jest.requireActual("../../src/lock/session-lock");
-        });
-        return loaded;
-      });
+    const loaded: (typeof import("../../src/lock/session-lock"))[] = [];
+    await jest.isolateModulesAsync(async () => {
+      loaded.push(await import("../../src/lock/session-lock"));
+    });
+    const [copy] = loaded;
     if (copy === undefined) throw new Error("no second copy");
     expect(copy.LayeredLock).not.toBe(LayeredLock);
     const [one, two] = [new LayeredLock({ directory: locks() }), new copy.LayeredLock({ directory: locks() })];
