@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { type KernelLock, SqliteKernelLock, openFlagLock, probeKernelLock } from "../../src/lock/kernel-lock";
 import { defaultLockDirectory } from "../../src/lock/lock-directory";
 import { tryOuterLock } from "../../src/lock/outer-lock";
+import type * as SessionLockModule from "../../src/lock/session-lock";
 import { LayeredLock } from "../../src/lock/session-lock";
 import { Program, bundleProgram, removeBundles, until } from "../support/program";
 
@@ -62,7 +63,7 @@ describe("in one process", () => {
   });
 
   test("a second copy of the module shares the queue", async () => {
-    const loaded: (typeof import("../../src/lock/session-lock"))[] = [];
+    const loaded: (typeof SessionLockModule)[] = [];
     await jest.isolateModulesAsync(async () => {
       loaded.push(await import("../../src/lock/session-lock"));
     });
