@@ -1,0 +1,217 @@
+import {
+  Action,
+  ActionPanel,
+  Detail,
+  Icon,
+  Keyboard,
+  LocalStorage,
+  Toast,
+  openExtensionPreferences,
+  showToast,
+  useNavigation,
+} from "@raycast/api";
+import { useEffect, useMemo, useRef, type ReactElement } from "react";
+import { useLiveRecording } from "../hooks/useLiveRecording";
+import { copyTranscript } from "../lib/copy";
+import { confirmDiscard, confirmRemoval } from "../lib/live-actions";
+import { finishedMarkdown, liveMarkdown, welcomeMarkdown } from "../lib/live-markdown";
+import { shorten } from "../lib/format";
+import { openCommand, refreshMenuBar } from "../lib/raycast";
+import { type RecordingFace } from "../lib/recording-face";
+import { recordings, type RecordingTarget } from "../lib/recording";
+import { describeProvider, type Settings } from "../lib/settings";
+import { LiveMetadata } from "./LiveMetadata";
+import { ProblemView } from "./ProblemView";
+import { SessionDetail } from "./SessionDetail";
+
+interface Props {
+  settings: Settings;
+  start: RecordingTarget;
+  onEnd?: () => void;
+}
+
+const WELCOMED = "welcomed";
+
+/** A recording while it runs, and what became of it. Closing this view changes nothing: opening it again attaches. */
+export function LiveView({ settings, start: target, onEnd }: Props): ReactElement {
+  const source = useMemo(() => recordings(), []);
+  const welcomed = useMemo(
+    () => async () => target.kind !== "microphone" || (await LocalStorage.getItem(WELCOMED)) !== undefined,
+    [target.kind],
+  );
+  const { state, start } = useLiveRecording({ settings, source, target, welcomed });
+  const face = state.kind === "face" ? state.face : null;
+  useAnnouncement(face, settings, onEnd);
+  switch (state.kind) {
+    case "checking":
+      return <Detail isLoading markdown="" />;
+    case "starting":
+      return <Detail isLoading markdown={`# Starting…\n\n${describeProvider(settings)}`} />;
+    case "welcome":
+      return (
+        <Detail
+          markdown={welcomeMarkdown(settings)}
+          actions={
+            <ActionPanel>
+              <Action
+                title="Start Recording"
+                icon={Icon.Microphone}
+                onAction={() => void LocalStorage.setItem(WELCOMED, "yes").then(start)}
+              />
+              <PreferencesAction />
+            </ActionPanel>
+          }
+        />
+      );
+    case "problem":
+      return (
+        <ProblemView problem={state.problem} handlers={{ retry: start }}>
+          <PreferencesAction />
+          <SearchAction />
+        </ProblemView>
+      );
+    case "face":
+      return <FaceView face={state.face} settings={settings} start={start} />;
+  }
+}
+
+function FaceView({
+  face,
+  settings,
+  start,
+}: {
+  face: Exclude<RecordingFace, { kind: "none" }>;
+  settings: Settings;
+  start: () => void;
+}): ReactElement {
+  const source = useMemo(() => recordings(), []);
+  const { pop } = useNavigation();
+  const again = (
+    <Action title="Record Again" icon={Icon.Microphone} shortcut={Keyboard.Shortcut.Common.New} onAction={start} />
+  );
+  switch (face.kind) {
+    case "live":
+      return (
+        <Detail
+          isLoading={face.phase !== "recording"}
+          markdown={liveMarkdown(face)}
+          metadata={<LiveMetadata face={face} />}
+          actions={
+            <ActionPanel>
+              {face.phase === "finishing" ? null : (
+                <Action title="Stop Recording" icon={Icon.Stop} onAction={() => void source.stop()} />
+              )}
+              <Action.CopyToClipboard
+                title="Copy Saved Text"
+                icon={Icon.Clipboard}
+                content={face.saved.map(({ text }) => text).join("\n")}
+                concealed={settings.concealedCopy}
+                shortcut={Keyboard.Shortcut.Common.Copy}
+              />
+              {face.saved.length === 0 ? null : (
+                <ActionPanel.Submenu title="Remove Message…" icon={Icon.MinusCircle}>
+                  {face.saved.map(({ entryId, text }) => (
+                    <Action
+                      key={entryId}
+                      title={shorten(text, 60)}
+                      icon={Icon.MinusCircle}
+                      style={Action.Style.Destructive}
+                      onAction={() => void confirmRemoval(source, entryId)}
+                    />
+                  ))}
+                </ActionPanel.Submenu>
+              )}
+              <Action
+                title="Discard Recording…"
+                icon={Icon.Trash}
+                style={Action.Style.Destructive}
+                shortcut={Keyboard.Shortcut.Common.Remove}
+                onAction={() => void confirmDiscard(source).then((discarded) => discarded && pop())}
+              />
+            </ActionPanel>
+          }
+        />
+      );
+    case "finished":
+      return (
+        <Detail
+          markdown={finishedMarkdown(face, settings)}
+          actions={
+            <ActionPanel>
+              {face.text === "" ? null : (
+                <Action.CopyToClipboard
+                  title="Copy Transcript"
+                  icon={Icon.Clipboard}
+                  content={face.text}
+                  concealed={settings.concealedCopy}
+                />
+              )}
+              <ShowSession session={face.session} settings={settings} />
+              {again}
+              <SearchAction />
+            </ActionPanel>
+          }
+        />
+      );
+    case "failed":
+    case "interrupted":
+      return (
+        <ProblemView problem={face.problem} handlers={{ retry: start }}>
+          <ShowSession session={face.session} settings={settings} />
+          {again}
+          <SearchAction />
+        </ProblemView>
+      );
+  }
+}
+
+/** Copies the transcript once, when a recording ends before someone's eyes, and tells the next command that it is done. */
+function useAnnouncement(face: RecordingFace | null, settings: Settings, onEnd: (() => void) | undefined): void {
+  const source = useMemo(() => recordings(), []);
+  const announced = useRef(false);
+  useEffect(() => {
+    if (face === null || face.kind === "none" || face.kind === "live") {
+      announced.current = false;
+      return;
+    }
+    if (announced.current) return;
+    announced.current = true;
+    const announce = async () => {
+      if (face.kind === "finished" && !face.announced && face.fresh && settings.copyOnStop && face.text !== "") {
+        await copyTranscript(face.text, settings);
+        await showToast({ style: Toast.Style.Success, title: "Transcript Copied" });
+      }
+      await source.announced();
+      await refreshMenuBar();
+      onEnd?.();
+    };
+    void announce();
+  }, [face, onEnd, settings, source]);
+}
+
+function ShowSession({
+  session,
+  settings,
+}: {
+  session: { location: string } | null;
+  settings: Settings;
+}): ReactElement | null {
+  if (session === null) return null;
+  return (
+    <Action.Push
+      title="Show Session"
+      icon={Icon.Eye}
+      target={<SessionDetail settings={settings} location={session.location} />}
+    />
+  );
+}
+
+function PreferencesAction(): ReactElement {
+  return <Action title="Open Preferences" icon={Icon.Gear} onAction={() => void openExtensionPreferences()} />;
+}
+
+function SearchAction(): ReactElement {
+  return (
+    <Action title="Search Sessions" icon={Icon.MagnifyingGlass} onAction={() => void openCommand("search-sessions")} />
+  );
+}

@@ -1,0 +1,5 @@
+import { copyLastTranscript } from "./lib/copy-last";
+
+export default function command(): Promise<void> {
+  return copyLastTranscript();
+}

@@ -1,0 +1,171 @@
+import { isStoreError } from "@persyk/store";
+
+/** What mends a problem. Every kind has an action in the views and a button in a toast. */
+export type Remedy =
+  | { kind: "open-preferences" }
+  | { kind: "open-privacy"; pane: "microphone" | "files" }
+  | { kind: "open-sound-settings" }
+  | { kind: "retry" }
+  | { kind: "show-in-finder"; path: string }
+  | { kind: "recover"; location: string }
+  | { kind: "transcribe-again"; location: string }
+  | { kind: "search-sessions" }
+  | { kind: "none" };
+
+/** Something that went wrong, as a person needs to hear it: what, why, and what to do. */
+export interface Problem {
+  code: string;
+  /** Title Case; names the state. */
+  title: string;
+  cause: string;
+  remedy: string;
+  action: Remedy;
+}
+
+/** What the session host says about a failure or a warning. */
+export interface Report {
+  code: string;
+  message: string;
+  remedy?: string | undefined;
+}
+
+interface Face {
+  title: string;
+  action: Remedy | ((place: Place) => Remedy);
+}
+
+/** Where a problem is, when that is known. */
+export interface Place {
+  location?: string | undefined;
+}
+
+const finder = ({ location }: Place): Remedy =>
+  location === undefined ? { kind: "retry" } : { kind: "show-in-finder", path: location };
+const recover = ({ location }: Place): Remedy =>
+  location === undefined ? { kind: "search-sessions" } : { kind: "recover", location };
+const again = ({ location }: Place): Remedy =>
+  location === undefined ? { kind: "search-sessions" } : { kind: "transcribe-again", location };
+
+const microphone: Face = { title: "No Microphone Access", action: { kind: "open-privacy", pane: "microphone" } };
+const keyRefused: Face = { title: "The Key Was Refused", action: { kind: "open-preferences" } };
+const noInput: Face = { title: "No Input Device", action: { kind: "open-sound-settings" } };
+const noSignal: Face = { title: "No Sound Arrives", action: { kind: "open-sound-settings" } };
+const providerLost: Face = { title: "Transcription Is Interrupted", action: again };
+const noEngine: Face = { title: "No Speech Engine", action: { kind: "open-preferences" } };
+const diskFull: Face = { title: "The Disk Is Full", action: finder };
+
+/** One row a code. A code that is not here still shows its own words. */
+const faces: Readonly<Record<string, Face>> = {
+  "permission-denied": microphone,
+  "permission-restricted": microphone,
+  "no-input-device": noInput,
+  "device-lost": noInput,
+  "device-changed": { title: "The Input Device Changed", action: { kind: "open-sound-settings" } },
+  "device-fallback": { title: "Another Input Device Is Used", action: { kind: "open-preferences" } },
+  "zero-signal": noSignal,
+  "no-signal": noSignal,
+  silence: noSignal,
+  "no-speech": { title: "No Speech Was Heard", action: { kind: "open-sound-settings" } },
+  "no-engine": noEngine,
+  "engine-missing": noEngine,
+  "key-refused": keyRefused,
+  "auth-failed": keyRefused,
+  unauthorized: keyRefused,
+  "quota-exceeded": { title: "The Quota Is Used Up", action: again },
+  "provider-lost": providerLost,
+  "provider-unreachable": providerLost,
+  "provider-refused": providerLost,
+  "disk-full": diskFull,
+  "write-failed": { title: "The Recording Cannot Be Written", action: finder },
+  "file-too-large": { title: "The File Is Too Large", action: finder },
+  "read-only": { title: "The Folder Is Read-Only", action: { kind: "open-preferences" } },
+  "access-denied": { title: "No Access to the Folder", action: { kind: "open-privacy", pane: "files" } },
+  "io-error": { title: "The Disk Reports an Error", action: finder },
+  "host-died": { title: "The Recording Was Interrupted", action: recover },
+  "host-not-started": { title: "The Recording Did Not Start", action: { kind: "retry" } },
+  "asset-locked": { title: "The Recording Is Still Running", action: { kind: "retry" } },
+  "capture-live": { title: "The Recording Is Still Running", action: { kind: "retry" } },
+  "lock-busy": { title: "Another Program Is Writing", action: { kind: "retry" } },
+  "lock-lost": { title: "Another Program Took Over", action: { kind: "retry" } },
+  "not-found": { title: "No Such Session", action: { kind: "search-sessions" } },
+  ambiguous: { title: "Two Sessions Have This ID", action: { kind: "search-sessions" } },
+  "location-gone": { title: "The Session Is Gone", action: { kind: "search-sessions" } },
+  "handle-revoked": { title: "The Session Was Replaced", action: { kind: "search-sessions" } },
+  "session-not-authoritative": { title: "The Session Is Read-Only", action: finder },
+  "recovery-refused": { title: "This Damage Is Not Repaired", action: finder },
+  "asset-missing": { title: "The Recording Is Missing", action: finder },
+  "asset-invalid": { title: "The Recording Is Damaged", action: finder },
+  "already-removed": { title: "Already Removed", action: { kind: "none" } },
+  unavailable: { title: "Not on This Mac", action: finder },
+};
+
+/** The face of a report of the session host. */
+export function problemOfReport(report: Report, place: Place = {}): Problem {
+  const face = faces[report.code];
+  const action = face === undefined ? { kind: "none" as const } : resolve(face, place);
+  return {
+    code: report.code,
+    title: face?.title ?? "Something Went Wrong",
+    cause: sentence(report.message),
+    remedy: report.remedy === undefined ? "" : sentence(report.remedy),
+    action,
+  };
+}
+
+/** The face of a failure of the store, or of anything else that was thrown. */
+export function problemOf(error: unknown, place: Place = {}): Problem {
+  if (isStoreError(error)) {
+    const location = place.location ?? error.place.location;
+    return problemOfReport({ code: error.code, message: error.message, remedy: error.remedy }, { location });
+  }
+  const report = reportOf(error);
+  if (report !== null) return problemOfReport(report, place);
+  return {
+    code: "internal",
+    title: "Something Went Wrong",
+    cause: sentence(error instanceof Error ? error.message : "The reason is not known"),
+    remedy: "Try again.",
+    action: { kind: "retry" },
+  };
+}
+
+/** Errors of the host and the capture client carry the same three fields. */
+function reportOf(error: unknown): Report | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  if (!("remedy" in error)) return null;
+  const { remedy } = error;
+  return { code: error.code, message: error.message, ...(typeof remedy === "string" ? { remedy } : {}) };
+}
+
+function resolve({ action }: Face, place: Place): Remedy {
+  return typeof action === "function" ? action(place) : action;
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === "" || /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+/** The label of the action that mends a problem; null when there is none. */
+export function remedyTitle(remedy: Remedy): string | null {
+  switch (remedy.kind) {
+    case "open-preferences":
+      return "Open Preferences";
+    case "open-privacy":
+      return remedy.pane === "microphone" ? "Open Microphone Settings" : "Open Files and Folders Settings";
+    case "open-sound-settings":
+      return "Open Sound Settings";
+    case "retry":
+      return "Try Again";
+    case "show-in-finder":
+      return "Show in Finder";
+    case "recover":
+      return "Recover Session";
+    case "transcribe-again":
+      return "Transcribe Again";
+    case "search-sessions":
+      return "Search Sessions";
+    case "none":
+      return null;
+  }
+}

@@ -1,0 +1,5 @@
+import { RecordingStatus } from "./components/RecordingStatus";
+
+export default function Command() {
+  return <RecordingStatus />;
+}

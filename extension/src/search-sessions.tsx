@@ -1,0 +1,6 @@
+import { SearchView } from "./components/SearchView";
+import { WithSettings } from "./components/WithSettings";
+
+export default function Command() {
+  return <WithSettings>{(settings) => <SearchView settings={settings} />}</WithSettings>;
+}
