@@ -8,3 +8,53 @@ export {
   isStoreError,
   toErrorDocument,
 } from "./errors";
+export { parseEntry, parseHeader, type Malformed, type Parsed } from "./format/codec";
+export { isId } from "./format/ids";
+export type {
+  ApiConnectionEntry,
+  AssetReference,
+  AssistantMessage,
+  AudioBlock,
+  AvailableAsset,
+  Block,
+  CustomEntry,
+  CustomMessageEntry,
+  Entry,
+  EntryInput,
+  EntryType,
+  Gap,
+  ImageBlock,
+  JsonObject,
+  JsonValue,
+  KnownBlock,
+  LabelEntry,
+  MediaReference,
+  Message,
+  MessageEntry,
+  MessageRemovedEntry,
+  MissingAsset,
+  ModelChangeEntry,
+  RealtimeEventEntry,
+  RecordingFinishedEntry,
+  RecordingInterruptedEntry,
+  RecordingStartedEntry,
+  SessionHeader,
+  SessionInfoEntry,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResultMessage,
+  UnknownBlock,
+  Usage,
+  UserMessage,
+} from "./format/schema";
+export { isAudioBlock, isKnownBlock, isTextBlock } from "./format/schema";
+export type { Diagnostic, Recoverable, Verdict } from "./log/verdict";
+export type { ContextMessage } from "./session/context";
+export type { Continuation } from "./session/continuation";
+export type { SessionInfo } from "./session/info";
+export type { Page, PageOptions } from "./session/pages";
+export type { RawCursor, RawPage, RawPageOptions, RawRecord } from "./session/raw-records";
+export type { RecordingSummary } from "./session/recordings";
+export { type HistoryItem, openSession, Session } from "./session/session";
+export { textOf } from "./session/text";

@@ -105,6 +105,16 @@ export class EntryIndex {
     return path;
   }
 
+  /** The positions of all entries of some types, ascending. */
+  positionsOf(types: readonly EntryType[]): number[] {
+    const wanted = new Set(types.map((type) => ordinals.get(type)));
+    const positions: number[] = [];
+    for (let position = 0; position < this.count; position += 1) {
+      if (wanted.has(this.#types[position])) positions.push(position);
+    }
+    return positions;
+  }
+
   /** Takes up the next entry. The caller has checked that its relations hold. */
   add(entry: Entry, offset: number, length: number): void {
     const position = this.#ids.length;
