@@ -58,3 +58,23 @@ export type { RawCursor, RawPage, RawPageOptions, RawRecord } from "./session/ra
 export type { RecordingSummary } from "./session/recordings";
 export { type HistoryItem, openSession, Session } from "./session/session";
 export { textOf } from "./session/text";
+export { type ExportFormat, type ExportOptions, exportFormats, exportSession } from "./library/export/export";
+export type { LastTranscript } from "./library/last";
+export { Library, type LibraryOptions } from "./library/library";
+export type { LibraryRoots, RootSetting } from "./library/roots";
+export {
+  gapsOf,
+  placeOf,
+  type PlacedRecording,
+  plainText,
+  readTranscript,
+  speakerOf,
+  type Transcript,
+  transcriptText,
+  type Turn,
+  type TurnRange,
+  type TurnRole,
+} from "./library/transcript";
+export type { LibraryDiagnostic, ListPage, SearchHit, SearchPage, SessionSummary, TextRange } from "./library/types";
+export type { RecoverReport, RecordingRecovery } from "./session/recover";
+export { type StoreContext, defaultStoreContext } from "./session/store-context";
