@@ -1,0 +1,441 @@
+/**
+ * The ordered publication of one connection: provider events go in, messages and gaps come out in the order of the
+ * conversation (Session file format, Realtime retention and ordered publication).
+ */
+import { type JsonObject } from "../format/schema";
+import { type EngineAction, type OrderGap, type ProvisionalTurn, type PublishedTurn } from "./actions";
+import { AnswerOrder } from "./answer-order";
+import { ClientItems } from "./client-items";
+import { type ProviderEvent, type ProviderItem } from "./events";
+import { nameOf, objectOf } from "./fields";
+import { isNode, isTerminal, newNode, type GapReason, type Node, type NodeKind, type PredecessorRank } from "./node";
+import { type NodeState, type SkipReason, type Tombstone } from "./node";
+import { NodeOrder } from "./node-order";
+import { type OrderBudget } from "./order-budget";
+import { completedTranscription } from "./outcomes";
+import { Removals } from "./removals";
+
+type Emit = (action: EngineAction) => void;
+
+export class ConnectionOrder {
+  readonly connectionId: string;
+  readonly removals = new Removals();
+  readonly #order = new NodeOrder();
+  readonly #answers: AnswerOrder;
+  readonly #clientItems = new ClientItems();
+  readonly #budget: OrderBudget;
+  readonly #emit: Emit;
+  /** Earlier connections are flushed, so this one may publish. */
+  readonly #isFirst: () => boolean;
+  #commits: { eventId: string | undefined; ordinal: number }[] = [];
+  #commitCount = 0;
+  /** Commits that a server acknowledged without naming the item. */
+  #namelessCommits: (number | undefined)[] = [];
+  #transcription: "enabled" | "disabled" | "unstated" = "unstated";
+  #model: string | undefined;
+  #isClosed = false;
+
+  constructor(connectionId: string, budget: OrderBudget, emit: Emit, isFirst: () => boolean) {
+    this.connectionId = connectionId;
+    this.#budget = budget;
+    this.#emit = emit;
+    this.#isFirst = isFirst;
+    this.#answers = new AnswerOrder({
+      order: this.#order,
+      ensure: (id, kind, nowMs) => this.#ensure(id, kind, undefined, 0, nowMs),
+      end: (node, state) => this.#end(node, state),
+      charge: (node, bytes) => this.#budget.charge(node, bytes),
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Closed, and everything of it published or named. */
+  get isFlushed(): boolean {
+    return this.#isClosed && this.#order.isEmpty;
+  }
+
+  /** Something is still expected from the provider. */
+  get isOpen(): boolean {
+    if (this.#isClosed) return false;
+    return (
+      this.#order.hasHeld ||
+      this.#order.nodes.some((node) => !isTerminal(node)) ||
+      this.#answers.isWaiting ||
+      this.#commits.length > 0 ||
+      this.removals.isWaiting
+    );
+  }
+
+  get nextDeadlineMs(): number | undefined {
+    const deadlines = [this.#order.nextDeadlineMs, this.removals.nextDeadlineMs];
+    return deadlines.reduce((a, b) => (a === undefined ? b : b === undefined ? a : Math.min(a, b)), undefined);
+  }
+
+  get provisional(): ProvisionalTurn[] {
+    return this.#order.nodes.flatMap((node): ProvisionalTurn[] => {
+      const { kind, state } = node;
+      if (kind !== "user" && kind !== "assistant") return [];
+      if (isTerminal(node) && state.phase !== "ok") return [];
+      const turn = { connectionId: this.connectionId, itemId: node.id, role: kind };
+      if (state.phase === "ok") return [{ ...turn, text: state.text, state: "completed_blocked" }];
+      return [{ ...turn, text: node.provisional, state: "unresolved" }];
+    });
+  }
+
+  isPublished(itemId: string): boolean {
+    const node = this.#order.get(itemId);
+    return node !== undefined && !isNode(node) && node.passed === "published";
+  }
+
+  isKnown(itemId: string): boolean {
+    return this.#order.get(itemId) !== undefined;
+  }
+
+  /** An event that the client sent, or tried to. */
+  observeSend(event: JsonObject, failed: boolean): void {
+    if (this.#isClosed) return;
+    const eventId = nameOf(event, "event_id");
+    switch (event.type) {
+      case "input_audio_buffer.commit":
+        if (!failed) this.#commits.push({ eventId, ordinal: this.#commitCount });
+        this.#commitCount += 1;
+        break;
+      case "response.create":
+        if (!failed) this.#answers.request(eventId, objectOf(event, "response")?.conversation !== "none");
+        break;
+      case "conversation.item.create": {
+        const item = objectOf(event, "item");
+        if (!failed && item !== undefined) this.#clientItems.expect(item);
+        break;
+      }
+      case "conversation.item.delete": {
+        const unsent = failed && eventId !== undefined ? this.removals.unsent(eventId) : undefined;
+        if (unsent !== undefined) this.#removalEnded(unsent, "rejected");
+        break;
+      }
+    }
+  }
+
+  receive(event: ProviderEvent, nowMs: number): void {
+    if (this.#isClosed) return;
+    switch (event.kind) {
+      case "session-updated":
+        if (event.transcription !== "unstated") this.#transcription = event.transcription;
+        if (event.model !== undefined) this.#model = event.model;
+        break;
+      case "speech-started": {
+        const node = this.#turn(event.itemId, undefined, 0, nowMs, { phase: "reserved" });
+        if (node === undefined) break;
+        node.ownSpeech = true;
+        node.audioStartMs ??= event.audioStartMs;
+        node.audioEndMs ??= event.audioEndMs;
+        break;
+      }
+      case "speech-stopped": {
+        const node = this.#order.get(event.itemId);
+        if (isNode(node)) node.audioEndMs ??= event.audioEndMs;
+        break;
+      }
+      case "committed":
+        this.#committed(event.itemId, event.previousItemId, nowMs);
+        break;
+      case "cleared":
+        for (const node of this.#openTurns()) if (!node.committed) this.#end(node, skip("cleared"));
+        break;
+      case "item":
+        this.#item(event.item, event.previousItemId, event.done, nowMs);
+        break;
+      case "item-deleted":
+        this.#deleted(event.itemId);
+        break;
+      case "transcription-delta":
+        this.#interim(event.itemId, nowMs, (node) => {
+          // Some servers number growing partials with the content index; others send increments under one index.
+          const grows = event.contentIndex !== node.provisionalIndex && event.delta.startsWith(node.provisional);
+          node.provisionalIndex = event.contentIndex;
+          return grows ? event.delta : node.provisional + event.delta;
+        });
+        break;
+      case "transcription-interim":
+        this.#interim(event.itemId, nowMs, () => event.text);
+        break;
+      case "transcription-completed":
+        this.#transcribed(event.itemId, completedTranscription(event.transcript, event.usage), nowMs);
+        break;
+      case "transcription-failed":
+        this.#transcribed(event.itemId, { phase: "gap", reason: "transcription_failed" }, nowMs);
+        break;
+      case "response-created":
+      case "output-item":
+      case "output-delta":
+      case "output-text":
+      case "response-done":
+        this.#answers.receive(event, nowMs);
+        break;
+      case "error":
+        this.#error(event);
+        break;
+      case "other":
+        break;
+    }
+  }
+
+  /** Ends the waiting for predecessors that is due. */
+  expire(nowMs: number): void {
+    this.#announceGhosts(this.#order.expire(nowMs));
+  }
+
+  /** Publishes, records or passes everything up to the first node that is not terminal. */
+  publish(): void {
+    if (!this.#isFirst()) return;
+    for (let node = this.#order.head; node !== undefined && isTerminal(node); node = this.#order.head) {
+      this.#pass(node);
+    }
+  }
+
+  /** Ends the connection: what is open becomes a gap. Later frames are evidence only. */
+  close(reason: GapReason): void {
+    if (this.#isClosed) return;
+    this.#announceGhosts(this.#order.releaseAll());
+    const hadOpenTurn = this.#openTurns().length > 0;
+    for (const node of this.#order.nodes) if (!isTerminal(node)) this.#end(node, { phase: "gap", reason });
+    for (const responseId of this.#answers.abandonRunning()) this.#addResponseGap(responseId, reason);
+    const { connectionId } = this;
+    for (let count = this.#answers.abandonRequests(); count > 0; count -= 1) {
+      this.#emit({ type: "gap", gap: { connectionId, reason: "response_not_created", role: "assistant" } });
+    }
+    if (this.#commits.length > 0 && !hadOpenTurn) {
+      this.#emit({ type: "gap", gap: { connectionId, reason: "commit_unanswered", role: "user" } });
+    }
+    this.#commits = [];
+    for (const itemId of this.removals.abandon()) this.#removalEnded(itemId, "uncertain");
+    this.#isClosed = true;
+  }
+
+  #committed(itemId: string | undefined, previousItemId: string | undefined, nowMs: number): void {
+    const ordinal = this.#commits.shift()?.ordinal;
+    if (itemId === undefined) {
+      this.#namelessCommits.push(ordinal);
+      return;
+    }
+    const node = this.#turn(itemId, previousItemId, 1, nowMs, { phase: "open" });
+    if (node !== undefined) this.#commitTurn(node, ordinal);
+  }
+
+  /** The item of a turn exists now. */
+  #commitTurn(node: Node, ordinal: number | undefined): void {
+    if (isTerminal(node) || node.committed) return;
+    node.committed = true;
+    node.commitOrdinal ??= ordinal;
+    if (node.state.phase === "reserved") node.state = { phase: "open" };
+    // One input buffer a connection: a commit under an id of its own took the audio of what was reserved before.
+    if (!node.ownSpeech) {
+      for (const other of this.#openTurns())
+        if (other.state.phase === "reserved") this.#end(other, skip("absorbed_by_commit"));
+    }
+    if (this.#transcription === "disabled") this.#end(node, { phase: "gap", reason: "transcription_disabled" });
+  }
+
+  #item(item: ProviderItem, previousItemId: string | undefined, done: boolean, nowMs: number): void {
+    const known = this.#order.get(item.id);
+    const kind = kindOf(item);
+    if (known === undefined) {
+      const ownKind = this.#clientItems.take(item) ? "transparent" : kind;
+      const node = this.#ensure(item.id, ownKind, previousItemId, 2, nowMs);
+      if (node?.kind === "user") this.#commitTurn(node, this.#namelessCommits.shift());
+      return;
+    }
+    if (!isNode(known)) return;
+    if (previousItemId !== undefined) this.#order.place(known, previousItemId, 2, nowMs);
+    if (known.kind === "user" && kind === "user") this.#commitTurn(known, undefined);
+    if (known.kind === "assistant" && done) this.#answers.finalTexts(known, item);
+    if (known.kind !== "transparent" && kind === "transparent" && !isTerminal(known)) {
+      known.kind = "transparent";
+      this.#end(known, { phase: "pass" });
+    }
+  }
+
+  #interim(itemId: string, nowMs: number, textOf: (node: Node) => string): void {
+    const node = this.#turn(itemId, undefined, 0, nowMs, { phase: "open" });
+    if (node === undefined || isTerminal(node)) return;
+    if (node.state.phase === "reserved") node.state = { phase: "open" };
+    const text = textOf(node);
+    // What does not fit is only not shown: the observation itself is evidence.
+    node.provisional = this.#budget.charge(node, Buffer.byteLength(text)) ? text : "";
+    if (node.provisional === "") this.#budget.charge(node, 0);
+  }
+
+  #transcribed(itemId: string, state: NodeState, nowMs: number): void {
+    const node = this.#turn(itemId, undefined, 0, nowMs, { phase: "open" });
+    if (node !== undefined) this.#end(node, state);
+  }
+
+  #deleted(itemId: string | undefined): void {
+    const settled = this.removals.acknowledge(itemId);
+    if (settled !== undefined) {
+      this.#emit({ type: "remove", connectionId: this.connectionId, itemId: settled });
+      return;
+    }
+    if (itemId === undefined) return;
+    const node = this.#order.get(itemId);
+    if (node === undefined) this.#order.refuse({ id: itemId, kind: "transparent", passed: "refused" });
+    // Even when it was complete: the provider took it out of the conversation before it was next.
+    else if (isNode(node) && node.kind !== "transparent") this.#replace(node, skip("deleted_remotely"));
+  }
+
+  #error(error: Extract<ProviderEvent, { kind: "error" }>): void {
+    const rejected = this.removals.reject(error);
+    if (rejected !== undefined) {
+      this.#removalEnded(rejected, "rejected");
+      return;
+    }
+    if (this.#answers.reject(error.eventId, error.code)) return;
+    const isEmptyCommit = error.code === "input_audio_buffer_commit_empty";
+    const index = this.#commits.findIndex((commit) =>
+      error.eventId === undefined ? isEmptyCommit : commit.eventId === error.eventId,
+    );
+    if (index !== -1) this.#commits.splice(index, 1);
+  }
+
+  #removalEnded(itemId: string, outcome: "rejected" | "uncertain"): void {
+    this.#emit({ type: "removal-ended", connectionId: this.connectionId, itemId, outcome });
+  }
+
+  #openTurns(): Node[] {
+    return this.#order.nodes.filter((node) => node.kind === "user" && !isTerminal(node));
+  }
+
+  /** The node of a user item; undefined when the id is closed, refused, or something else. */
+  #turn(
+    id: string,
+    predecessor: string | undefined,
+    rank: PredecessorRank,
+    nowMs: number,
+    state: NodeState,
+  ): Node | undefined {
+    const known = this.#order.get(id);
+    if (known === undefined) {
+      const node = this.#ensure(id, "user", predecessor, rank, nowMs);
+      if (node !== undefined) node.state = state;
+      return node;
+    }
+    if (!isNode(known)) return undefined;
+    if (predecessor !== undefined) this.#order.place(known, predecessor, rank, nowMs);
+    return known.kind === "user" ? known : undefined;
+  }
+
+  /** The node of an id, made at its first mention. Undefined when it is behind the cursor, or there is no room. */
+  #ensure(
+    id: string,
+    kind: NodeKind,
+    predecessor: string | undefined,
+    rank: PredecessorRank,
+    nowMs: number,
+  ): Node | undefined {
+    const known = this.#order.get(id);
+    if (known !== undefined) return isNode(known) ? known : undefined;
+    if (!this.#budget.admit()) {
+      this.#order.refuse({ id, kind, passed: "refused" });
+      if (kind === "user" || kind === "assistant") {
+        this.#emit({
+          type: "gap",
+          gap: { connectionId: this.connectionId, itemId: id, reason: "order_limit", role: kind },
+        });
+      }
+      return undefined;
+    }
+    const node = newNode(id, kind, kind === "transparent" ? { phase: "pass" } : { phase: "open" });
+    this.#order.add(node, predecessor, rank, nowMs);
+    return node;
+  }
+
+  #addResponseGap(responseId: string, reason: GapReason): void {
+    const node = this.#ensure(responseId, "response", undefined, 0, 0);
+    if (node !== undefined) this.#end(node, { phase: "gap", reason });
+  }
+
+  /** Gives a node its outcome; the first one stays. */
+  #end(node: Node, state: NodeState): void {
+    if (!isTerminal(node)) this.#replace(node, state);
+  }
+
+  #replace(node: Node, state: NodeState): void {
+    node.provisional = "";
+    node.partTexts = undefined;
+    const bytes = state.phase === "ok" ? Buffer.byteLength(state.text) : 0;
+    // The next one to be published does not have to be kept.
+    const fits = this.#budget.charge(node, bytes) || (this.#order.head === node && this.#isFirst());
+    node.state = fits ? state : { phase: "gap", reason: "order_limit" };
+  }
+
+  #pass(node: Node): void {
+    const { connectionId } = this;
+    const { state } = node;
+    let passed: Tombstone["passed"] = "closed";
+    if (state.phase === "ok") {
+      passed = "published";
+      this.#emit({ type: "publish", turn: this.#publishedTurn(node, state) });
+    } else if (state.phase === "gap") {
+      this.#emit({ type: "gap", gap: this.#gap(node, state.reason) });
+    } else if (state.phase === "skip") {
+      this.#emit({ type: "skip", skipped: { connectionId, itemId: node.id, reason: state.reason } });
+    }
+    this.#order.pass(passed);
+    this.#budget.release(node);
+  }
+
+  #publishedTurn(node: Node, state: Extract<NodeState, { phase: "ok" }>): PublishedTurn {
+    const role = node.kind === "user" ? "user" : "assistant";
+    return {
+      connectionId: this.connectionId,
+      itemId: node.id,
+      role,
+      text: state.text,
+      ...(state.stopReason === undefined ? {} : { stopReason: state.stopReason }),
+      ...(state.rawStopReason === undefined ? {} : { rawStopReason: state.rawStopReason }),
+      ...(state.usage === undefined ? {} : { usage: state.usage }),
+      ...(role === "assistant" && node.responseId !== undefined ? { responseId: node.responseId } : {}),
+      ...(role === "user" && this.#model !== undefined ? { model: this.#model } : {}),
+      ...audioOf(node),
+    };
+  }
+
+  #gap(node: Node, reason: GapReason): OrderGap {
+    const { connectionId } = this;
+    if (node.kind === "response") return { connectionId, responseId: node.id, reason, role: "assistant" };
+    const role = node.kind === "user" ? "user" : "assistant";
+    return { connectionId, itemId: node.id, reason, role, ...audioOf(node) };
+  }
+
+  #announceGhosts(itemIds: readonly string[]): void {
+    const { connectionId } = this;
+    for (const itemId of new Set(itemIds)) {
+      this.#emit({ type: "skip", skipped: { connectionId, itemId, reason: "unknown_predecessor" } });
+    }
+  }
+}
+
+function skip(reason: SkipReason): NodeState {
+  return { phase: "skip", reason };
+}
+
+function audioOf(node: Node): Pick<PublishedTurn, "audioStartMs" | "audioEndMs" | "commitOrdinal"> {
+  return {
+    ...(node.audioStartMs === undefined ? {} : { audioStartMs: node.audioStartMs }),
+    ...(node.audioEndMs === undefined ? {} : { audioEndMs: node.audioEndMs }),
+    ...(node.commitOrdinal === undefined ? {} : { commitOrdinal: node.commitOrdinal }),
+  };
+}
+
+/** A spoken turn, an answer, or something that only takes a place: typed text, system messages, tools, unknown types. */
+function kindOf(item: ProviderItem): NodeKind {
+  if (item.type !== "message" && item.type !== undefined) return "transparent";
+  if (item.role === "assistant") return "assistant";
+  if (item.role !== "user") return "transparent";
+  const isSpoken =
+    item.parts.length === 0 || item.parts.some((part) => part.type === "input_audio" || part.type === "audio");
+  return isSpoken ? "user" : "transparent";
+}

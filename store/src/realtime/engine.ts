@@ -1,0 +1,217 @@
+/**
+ * The ordering engine of a recording: pure, without timers, sockets or files. Observations and the time go in; what has
+ * to be done comes out as actions, in order (Session file format, Realtime retention and ordered publication).
+ */
+import { type JsonObject } from "../format/schema";
+import { type EngineAction, type ProvisionalTurn } from "./actions";
+import { ConnectionOrder } from "./connection-order";
+import { readProviderEvent } from "./events";
+import { DRAIN_MS } from "./limits";
+import { type GapReason } from "./node";
+import { OrderBudget } from "./order-budget";
+
+type Phase =
+  | { kind: "live" }
+  /** Finishing. It may end early once the caller has stopped the capture and sent the rest of the audio. */
+  | { kind: "draining"; untilMs: number; mayEndEarly: boolean }
+  | { kind: "drained" };
+
+export type RemovalDecision =
+  | { kind: "requested"; eventId: string }
+  /** Without a live connection; the action `remove` follows. */
+  | { kind: "local" }
+  /** The same removal waits already. */
+  | { kind: "pending" }
+  | { kind: "refused"; reason: "not-saved" | "removed" };
+
+export interface TransportEvent {
+  type: "open" | "close" | "error";
+  code?: number;
+  reason?: string;
+  /** The close was asked for by this side. */
+  expected?: boolean;
+}
+
+export class RealtimeEngine {
+  readonly #connections = new Map<string, ConnectionOrder>();
+  readonly #budget = new OrderBudget();
+  #actions: EngineAction[] = [];
+  #phase: Phase = { kind: "live" };
+  #isIncomplete = false;
+  #gapCount = 0;
+
+  /** `incomplete` as soon as something is a gap or a connection was lost. */
+  get outcome(): "complete" | "incomplete" {
+    return this.#isIncomplete || this.#gapCount > 0 ? "incomplete" : "complete";
+  }
+
+  get phase(): Phase["kind"] {
+    return this.#phase.kind;
+  }
+
+  /** What is not saved yet, in order. */
+  get provisional(): ProvisionalTurn[] {
+    return [...this.#connections.values()].flatMap((connection) => connection.provisional);
+  }
+
+  /** Ordered and unpublished items. */
+  get orderedItems(): number {
+    return this.#budget.items;
+  }
+
+  /** When `advance` has something to do next. */
+  get nextDeadlineMs(): number | undefined {
+    const deadlines = [...this.#connections.values()].flatMap((connection) => connection.nextDeadlineMs ?? []);
+    if (this.#phase.kind === "draining") deadlines.push(this.#phase.untilMs);
+    return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+  }
+
+  /** The actions since the last call. */
+  takeActions(): EngineAction[] {
+    const actions = this.#actions;
+    this.#actions = [];
+    return actions;
+  }
+
+  isConnectionOpen(connectionId: string): boolean {
+    const connection = this.#connections.get(connectionId);
+    return connection !== undefined && !connection.isClosed;
+  }
+
+  /** Takes up a connection; publication follows the order of these calls. */
+  open(connectionId: string): void {
+    this.#connection(connectionId);
+  }
+
+  receive(connectionId: string, frame: JsonObject, nowMs: number): void {
+    const connection = this.#connection(connectionId);
+    if (this.#phase.kind === "drained" || connection.isClosed) return;
+    const event = readProviderEvent(frame);
+    connection.receive(event, nowMs);
+    if (event.kind === "error" && event.code === "session_expired") this.#lose(connection, "session_expired");
+    this.#settle(nowMs);
+  }
+
+  observeSend(connectionId: string, event: JsonObject, failed: boolean, nowMs: number): void {
+    this.#connection(connectionId).observeSend(event, failed);
+    this.#settle(nowMs);
+  }
+
+  transport(connectionId: string, event: TransportEvent, nowMs: number): void {
+    const connection = this.#connection(connectionId);
+    if (event.type === "open" || connection.isClosed) return;
+    if (event.expected === true || this.#phase.kind === "drained") connection.close("unfinished");
+    else this.#lose(connection, "transport_closed");
+    this.#settle(nowMs);
+  }
+
+  /** Asks for the removal of a saved message. `eventId` identifies the client event, if one has to be sent. */
+  requestRemoval(connectionId: string, itemId: string, eventId: string, nowMs: number): RemovalDecision {
+    const connection = this.#connections.get(connectionId);
+    if (connection?.isPublished(itemId) !== true) return { kind: "refused", reason: "not-saved" };
+    const { removals } = connection;
+    const state = removals.stateOf(itemId);
+    if (state === "removed") return { kind: "refused", reason: "removed" };
+    if (state === "pending") return { kind: "pending" };
+    if (state === "acknowledged" || connection.isClosed || this.#phase.kind === "drained") {
+      removals.acknowledgeLocally(itemId);
+      this.#emit({ type: "remove", connectionId, itemId });
+      return { kind: "local" };
+    }
+    removals.request(itemId, eventId, nowMs);
+    const event = { type: "conversation.item.delete", event_id: eventId, item_id: itemId };
+    this.#emit({ type: "request-removal", connectionId, itemId, eventId, event });
+    return { kind: "requested", eventId };
+  }
+
+  removalSaved(connectionId: string, itemId: string): void {
+    this.#connections.get(connectionId)?.removals.saved(itemId);
+  }
+
+  /** Removals that the provider acknowledged and that could not be saved: asks for them again, without the provider. */
+  retryRemovals(): void {
+    for (const [connectionId, connection] of this.#connections) {
+      for (const itemId of connection.removals.unsaved) this.#emit({ type: "remove", connectionId, itemId });
+    }
+  }
+
+  /** The provider did not answer a removal in time: the connection is given up, nothing is removed. */
+  removalTimedOut(connectionId: string, nowMs: number): void {
+    const connection = this.#connections.get(connectionId);
+    if (connection === undefined || connection.isClosed || !connection.removals.isWaiting) return;
+    this.#lose(connection, "removal_timeout");
+    this.#emit({ type: "close", connectionId });
+    this.#settle(nowMs);
+  }
+
+  /** The capture has stopped and the rest of its audio is sent: drains for ten seconds at most. */
+  stop(nowMs: number): void {
+    if (this.#phase.kind === "drained") return;
+    this.retryRemovals();
+    this.#phase = { kind: "draining", untilMs: nowMs + DRAIN_MS, mayEndEarly: true };
+    this.#settle(nowMs);
+  }
+
+  /** Ends draining at once. */
+  endDrain(nowMs: number): void {
+    if (this.#phase.kind === "drained") return;
+    this.#phase = { kind: "drained" };
+    for (const connection of this.#connections.values()) {
+      if (connection.isClosed) continue;
+      // An unanswered removal leaves the message; whether the provider still has it is not known.
+      if (connection.removals.isWaiting) this.#isIncomplete = true;
+      connection.close("unfinished");
+      this.#emit({ type: "close", connectionId: connection.connectionId });
+    }
+    this.#settle(nowMs);
+    this.#emit({ type: "drained" });
+  }
+
+  /** Does what is due by now. */
+  advance(nowMs: number): void {
+    for (const connection of this.#connections.values()) {
+      connection.expire(nowMs);
+      if (connection.removals.isDue(nowMs)) this.removalTimedOut(connection.connectionId, nowMs);
+    }
+    this.#settle(nowMs);
+    if (this.#phase.kind === "draining" && this.#phase.untilMs <= nowMs) this.endDrain(nowMs);
+  }
+
+  #connection(connectionId: string): ConnectionOrder {
+    const known = this.#connections.get(connectionId);
+    if (known !== undefined) return known;
+    const earlier = [...this.#connections.values()];
+    const connection = new ConnectionOrder(
+      connectionId,
+      this.#budget,
+      (action) => this.#emit(action),
+      () => earlier.every((other) => other.isFlushed),
+    );
+    this.#connections.set(connectionId, connection);
+    return connection;
+  }
+
+  #lose(connection: ConnectionOrder, reason: GapReason): void {
+    if (connection.isClosed) return;
+    this.#isIncomplete = true;
+    connection.close(reason);
+    const cause = reason === "removal_timeout" ? "removal-timeout" : "transport-lost";
+    this.#emit({ type: "stop-capture", connectionId: connection.connectionId, reason: cause });
+  }
+
+  /** Publishes what can be published, and looks whether a bound was passed or draining is over. */
+  #settle(nowMs: number): void {
+    for (const connection of this.#connections.values()) connection.publish();
+    if (this.#budget.isExceeded && this.#phase.kind === "live") {
+      this.#phase = { kind: "draining", untilMs: nowMs + DRAIN_MS, mayEndEarly: false };
+      this.#emit({ type: "stop-capture", reason: "order-limit" });
+    }
+    if (this.#phase.kind !== "draining" || !this.#phase.mayEndEarly) return;
+    if (![...this.#connections.values()].some((connection) => connection.isOpen)) this.endDrain(nowMs);
+  }
+
+  #emit(action: EngineAction): void {
+    if (action.type === "gap") this.#gapCount += 1;
+    this.#actions.push(action);
+  }
+}
