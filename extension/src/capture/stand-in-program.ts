@@ -9,6 +9,8 @@
  * silence with `--then silence`.
  */
 import { parseArgs } from "node:util";
+import { type z } from "zod";
+import { errnoName } from "./errno";
 import { lockDescriptor } from "./descriptor-lock";
 import { LineReader } from "./lines";
 import { PcmSource, UnreadableWav } from "./pcm-source";
@@ -128,7 +130,7 @@ class StandIn {
     try {
       await this.#capture();
     } catch (error) {
-      const code = error instanceof Error && "code" in error && error.code === "ENOSPC" ? "disk-full" : "write-failed";
+      const code = errnoName(error) === "ENOSPC" ? "disk-full" : "write-failed";
       this.#error(code === "disk-full" ? code : "asset-write-failed", "the samples could not be written");
       this.#finish(code, 74);
     } finally {
@@ -209,7 +211,7 @@ class StandIn {
     try {
       this.#sync();
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
+      if (errnoName(error) === undefined) throw error;
       exitCode = 74;
     }
     const { dataBytes } = this.#wav;
@@ -243,13 +245,15 @@ class StandIn {
   }
 }
 
-function parseCommand(line: string): ReturnType<typeof commandSchema.parse> | undefined {
+function parseCommand(line: string): z.infer<typeof commandSchema> | undefined {
+  let value: unknown;
   try {
-    return commandSchema.parse(JSON.parse(line));
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    value = JSON.parse(line);
+  } catch {
     return undefined;
   }
+  const parsed = commandSchema.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
 }
 
 /** Decibels relative to full scale; -120 stands for silence, since JSON has no infinity. */
@@ -279,7 +283,7 @@ export async function runStandIn(args: readonly string[]): Promise<void> {
   try {
     source = isFile ? await PcmSource.open(values.input ?? "") : undefined;
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!(error instanceof UnreadableWav) && errnoName(error) === undefined) throw error;
     return exit(69, error instanceof UnreadableWav ? error.message : "The recording could not be opened.");
   }
   process.stdout.on("error", () => process.stdout.destroy());
