@@ -78,3 +78,7 @@ export {
 export type { LibraryDiagnostic, ListPage, SearchHit, SearchPage, SessionSummary, TextRange } from "./library/types";
 export type { RecoverReport, RecordingRecovery } from "./session/recover";
 export { type StoreContext, defaultStoreContext } from "./session/store-context";
+export type { ChatMessage } from "./session/targets/chat";
+export type { Converted, Omission, OmissionReason } from "./session/targets/conversion";
+export type { RealtimeItem } from "./session/targets/openai-realtime";
+export { type ContextTarget, contextTargets, isContextTarget } from "./session/targets/targets";
