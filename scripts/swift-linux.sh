@@ -3,7 +3,7 @@
 #
 #   scripts/swift-linux.sh prepare           make the toolchain folder (nothing to do when it is there)
 #   scripts/swift-linux.sh build             build the helper (release) and its launcher
-#   scripts/swift-linux.sh test [ARGS…]      swift test, with further arguments passed on
+#   scripts/swift-linux.sh test [ARGS…]      swift test of the release build, with further arguments passed on
 #   scripts/swift-linux.sh --print-command   build when needed; print the absolute path of the launcher, and only that
 #
 # Where a Swift 6 toolchain is installed, it is used as it is. Elsewhere a Debian 13 folder with Debian's own Swift is
@@ -127,14 +127,14 @@ build() {
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$launchers/build/release/capture-helper" >"$launchers/launcher.tmp"
   else
     local loader libraries
-    loader="$(cd "$folder/usr" && find lib/*-linux-gnu lib64 -maxdepth 1 -name 'ld-linux-*.so.*' 2>/dev/null | head -1)"
-    libraries="$(cd "$folder/usr" && find lib -type d \( -name '*-linux-gnu' -o -path '*/swift/linux' \) | grep -v clang |
-      sed "s|^|$folder/usr/|" | paste -sd:)"
+    loader="$(find "$folder"/usr/lib/*-linux-gnu* "$folder/usr/lib64" -maxdepth 1 -name 'ld-linux*.so.*' 2>/dev/null | head -1)"
+    libraries="$(dirname "$(find "$folder/usr" -name libswiftCore.so | head -1)")"
+    libraries="$libraries:$(find "$folder/usr/lib" -maxdepth 1 -type d -name '*-linux-gnu*' | head -1)"
     # The program is copied out of the build folder: a later build never replaces a file that is being run.
     cp -- "$folder/src/$key/.build/release/capture-helper" "$launchers/program.tmp"
     mv -f -- "$launchers/program.tmp" "$launchers/program"
     printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' \
-      "$folder/usr/$loader" "$libraries" "$launchers/program" >"$launchers/launcher.tmp"
+      "$loader" "$libraries" "$launchers/program" >"$launchers/launcher.tmp"
   fi
   chmod 755 "$launchers/launcher.tmp"
   mv -f -- "$launchers/launcher.tmp" "$launchers/capture-helper"
@@ -156,7 +156,7 @@ case "${1:-}" in
   test)
     shift
     locked prepare
-    locked swift_run test "$@"
+    locked swift_run test -c release "$@"
     ;;
   --print-command)
     locked prepare
