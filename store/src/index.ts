@@ -82,3 +82,27 @@ export type { ChatMessage } from "./session/targets/chat";
 export type { Converted, Omission, OmissionReason } from "./session/targets/conversion";
 export type { RealtimeItem } from "./session/targets/openai-realtime";
 export { type ContextTarget, contextTargets, isContextTarget } from "./session/targets/targets";
+export type { AssetFile } from "./assets/create-asset";
+export type { AssetReader } from "./assets/open-asset";
+export { inspectWav, recoverWav, type WavContent, type WavOptions, type WavReport } from "./assets/wav";
+export { CAPTURE_DATA_OFFSET, CAPTURE_SAMPLE_RATE, type WavFormat, wavHeader } from "./assets/wav-format";
+export type { WavRejection } from "./assets/wav-scan";
+export {
+  type CaptureLock,
+  type HeldCaptureLock,
+  HelperCaptureLock,
+  isCaptureLive,
+  lockDescriptor,
+  systemCaptureLock,
+} from "./lock/capture-lock";
+export {
+  LayeredLock,
+  type LayeredLockOptions,
+  type LockGuard,
+  type LockWait,
+  type SessionLock,
+} from "./lock/session-lock";
+export type { LockTarget } from "./lock/lock-target";
+export { type FileSystem, nodeFileSystem, type OpenFile, type OpenMode } from "./platform/fs";
+export { createSession, type CreateSessionOptions } from "./session/create";
+export { deleteSession, type DeleteReport, finishDeletions } from "./session/delete";
