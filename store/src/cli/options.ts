@@ -20,8 +20,16 @@ export function wholeNumber(minimum = 0): (value: string) => number {
   };
 }
 
-/** `--leaf ID|null`: the word `null` selects the empty ancestry, absence the default leaf. */
-export function leafOption(value: string): string | null {
+/** The value of `--leaf ID|null` and its like; `leafOf` tells what it means. */
+export function leafOption(value: string): string {
   if (value === "") throw new InvalidArgumentError("It must be an entry id or the word null.");
+  return value;
+}
+
+/**
+ * The word `null` selects the empty ancestry, absence the default leaf. Asked after parsing, because the parser turns a
+ * null from an option's own function into an empty text.
+ */
+export function leafOf(value: string | undefined): string | null | undefined {
   return value === "null" ? null : value;
 }

@@ -7,14 +7,14 @@ import { MAX_BATCH_BYTES, MAX_BATCH_RECORDS } from "../../format/names";
 import { type EntryInput, isObject } from "../../format/schema";
 import { type Session } from "../../session/session";
 import { type CliContext, type RootOptions } from "../context";
-import { addRootOption, leafOption } from "../options";
+import { addRootOption, leafOf, leafOption } from "../options";
 import { plural } from "../output/format";
 
 const MAX_STDIN_BYTES = 256 * 1_048_576;
 const LINE_FEED = 0x0a;
 
 interface Options extends RootOptions {
-  parent?: string | null;
+  parent?: string;
 }
 
 export function register(program: Command, cli: CliContext): void {
@@ -41,7 +41,7 @@ Running it again with the same ids and content writes nothing twice.`,
     .action(async (reference: string, options: Options) => {
       const inputs = readInputs(await cli.readStdin(MAX_STDIN_BYTES));
       await cli.withSession(reference, options, async (session) => {
-        const committed = await appendAll(session, inputs, options.parent, cli.signal);
+        const committed = await appendAll(session, inputs, leafOf(options.parent), cli.signal);
         const leaf = committed.at(-1) ?? session.leaf;
         cli.result(
           { committed, leaf },

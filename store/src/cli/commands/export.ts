@@ -3,11 +3,11 @@ import { Option, type Command } from "commander";
 import { exportFormats, exportSession, type ExportFormat } from "../../library/export/export";
 import { asStoreError } from "../../platform/errno";
 import { type CliContext, type RootOptions } from "../context";
-import { addRootOption, leafOption } from "../options";
+import { addRootOption, leafOf, leafOption } from "../options";
 
 interface ExportCommandOptions extends RootOptions {
   format: ExportFormat;
-  leaf?: string | null;
+  leaf?: string;
   out?: string;
   force?: boolean;
 }

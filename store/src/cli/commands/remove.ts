@@ -1,9 +1,9 @@
 import { type Command } from "commander";
 import { type CliContext, type RootOptions } from "../context";
-import { addRootOption, leafOption } from "../options";
+import { addRootOption, leafOf, leafOption } from "../options";
 
 interface Options extends RootOptions {
-  leaf?: string | null;
+  leaf?: string;
 }
 
 export function register(program: Command, cli: CliContext): void {
@@ -17,7 +17,7 @@ export function register(program: Command, cli: CliContext): void {
     .addHelpText("after", "\nExample:\n  persyk remove SESSION ENTRY")
     .action((reference: string, entryId: string, options: Options) =>
       cli.withSession(reference, options, async (session) => {
-        const entry = await session.removeMessage(entryId, options.leaf);
+        const entry = await session.removeMessage(entryId, leafOf(options.leaf));
         cli.result({ ok: true, removed: entryId, entry: entry.id }, () => `Removed ${entryId}.`);
       }),
     );

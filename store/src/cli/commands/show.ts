@@ -2,12 +2,12 @@ import { type Command } from "commander";
 import { toDocument } from "../../library/export/document";
 import { readTranscript } from "../../library/transcript";
 import { type CliContext, type RootOptions } from "../context";
-import { addRootOption, leafOption } from "../options";
+import { addRootOption, leafOf, leafOption } from "../options";
 import { printSessionDiagnostics } from "../output/diagnostics";
 import { renderTranscript } from "../output/transcript";
 
 interface ShowOptions extends RootOptions {
-  leaf?: string | null;
+  leaf?: string;
 }
 
 export function register(program: Command, cli: CliContext): void {
@@ -23,7 +23,7 @@ export function register(program: Command, cli: CliContext): void {
     )
     .action(async (reference: string, options: ShowOptions) => {
       await cli.withSession(reference, options, async (session) => {
-        const transcript = await readTranscript(session, options.leaf);
+        const transcript = await readTranscript(session, leafOf(options.leaf));
         cli.result(toDocument(transcript), () => renderTranscript(cli, transcript));
         printSessionDiagnostics(cli, session);
       });
