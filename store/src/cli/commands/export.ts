@@ -27,7 +27,8 @@ export function register(program: Command, cli: CliContext): void {
       "\nExamples:\n  persyk export SESSION --format md\n  persyk export SESSION --format srt --out talk.srt\n  persyk export SESSION --format svg --out talk.svg\n\nSubtitles hold the turns whose time in the recording is known; times are never made up.",
     )
     .action(async (reference: string, options: ExportCommandOptions) => {
-      const { format, leaf, out } = options;
+      const { format, out } = options;
+      const leaf = leafOf(options.leaf);
       await cli.withSession(reference, options, async (session) => {
         const text = await exportSession(session, format, {
           signal: cli.signal,
