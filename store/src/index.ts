@@ -106,6 +106,36 @@ export type { LockTarget } from "./lock/lock-target";
 export { type FileSystem, nodeFileSystem, type OpenFile, type OpenMode } from "./platform/fs";
 export { createSession, type CreateSessionOptions } from "./session/create";
 export { deleteSession, type DeleteReport, finishDeletions } from "./session/delete";
-export { EventLogBackend, type ReadCallOptions } from "./event-log/backend";
 export type { EventLogOptions } from "./event-log/options";
 export type { EventLogHeader, LogEvent } from "./event-log/types";
+
+export {
+  EventLogBackend,
+  type LogRecovery,
+  type LookupOptions,
+  type RawLog,
+  type ReadCallOptions,
+} from "./event-log/backend";
+export { type EventLogOptions } from "./event-log/options";
+export { type LiveWriter } from "./event-log/live-writer";
+export { type Listing as EventLogListing, type LogEntry, type LogProblem } from "./event-log/discovery";
+export { type FollowOptions } from "./event-log/follow";
+export { type LogExportFormat } from "./event-log/export-log";
+export {
+  type Compression,
+  type EventLogHeader,
+  type EventLogMeta,
+  type LogEvent,
+  type LogView,
+  type LogWarning,
+} from "./event-log/types";
+export {
+  type AgentMessage,
+  type AgentSearchResult,
+  type AgentSession,
+  type AgentSessionHit,
+  type AgentSessionList,
+  listAgentSessions,
+  readAgentSession,
+  searchAgentSessions,
+} from "./event-log/agent-sessions";

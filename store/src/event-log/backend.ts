@@ -19,6 +19,8 @@ import {
 } from "./discovery";
 import { at } from "./errors";
 import { newHeader, parseHeader } from "./header";
+import { exportEvents, type LogExportFormat } from "./export-log";
+import { follow, type FollowOptions } from "./follow";
 import { assertPlace } from "./identity";
 import { LiveWriter } from "./live-writer";
 import { openLog, revisionOf, withLog, type Revision } from "./log-file";
@@ -48,7 +50,8 @@ export interface LogRecovery {
   /** Where the bytes that were cut off are kept; null when none were. */
   readonly kept: string | null;
   readonly bytesBefore: number;
-  readonly bytesAfter: number;
+  /** Null for a recovery that was only asked about. */
+  readonly bytesAfter: number | null;
   /** Events before and after, the synthetic ones included. */
   readonly eventsBefore: number;
   readonly eventsAfter: number;
@@ -169,8 +172,10 @@ export class EventLogBackend {
         message: `readFrom fromSeq must be a non-negative safe integer, got ${String(fromSeq)}`,
       });
     }
-    const { signal } = options;
-    const path = await this.#require(id, options);
+    return this.#readStored(await this.#require(id, options), id, fromSeq, options.signal);
+  }
+
+  async #readStored(path: string, id: string, fromSeq: number, signal: AbortSignal | undefined) {
     const suffix = fromSeq === 0 ? undefined : await this.#readSuffix(path, id, fromSeq, signal);
     if (suffix !== undefined) {
       return { meta: suffix.header, events: suffix.events.filter((event) => event.seq >= fromSeq) };
@@ -225,6 +230,27 @@ export class EventLogBackend {
     }
   }
 
+  /** The events of a session as they become durable, from `fromSeq` on; ends only with its signal. */
+  async *follow(id: string, options: FollowOptions & LookupOptions = {}): AsyncGenerator<LogEvent, void> {
+    const path = await this.#require(id, options);
+    const { signal } = options;
+    yield* follow(
+      {
+        path,
+        revision: () => this.#revision(path),
+        readFrom: async (fromSeq) => (await this.#readStored(path, id, fromSeq, signal)).events,
+      },
+      options,
+    );
+  }
+
+  /** A session as a document, in pieces of text. Exports what is stored, without any recovery. */
+  async *export(id: string, format: LogExportFormat, options: ReadCallOptions = {}): AsyncGenerator<string, void> {
+    const path = await this.#require(id, options);
+    const meta = await this.#header(path, id);
+    yield* exportEvents(meta, this.iterate(id, options), format);
+  }
+
   /** What identifies the stored bytes, or undefined when there are none. Changes with every append and repair. */
   async readStoredRevision(id: string, options: ReadCallOptions = {}): Promise<Revision | undefined> {
     const path = await this.#lookUp(id, options);
@@ -242,7 +268,7 @@ export class EventLogBackend {
     const read = await this.#read(path, id, options.signal);
     const closers = read.validator.tracker.closers();
     return {
-      plan: recoveryOf(read.tail, read.nextSeq, closers.length, null, read.tail.end),
+      plan: recoveryOf(read.tail, read.nextSeq, closers.length, null, null),
       warnings: [...read.warnings],
     };
   }
@@ -401,19 +427,25 @@ export class EventLogBackend {
 
   async #isInPlace(path: string, id: string): Promise<boolean> {
     try {
-      return await withLog(path, async (file, stats) => {
-        const pieces = plaintext({ file, size: Number(stats.size), ...this.#encodingOptions() });
-        const first = await pieces.next();
-        if (first.done === true) return false;
-        const { header } = parseHeader(first.value.bytes.subarray(0, -1));
-        await pieces.return();
-        await assertPlace({ ...this.#place(), path }, header, id);
-        return true;
-      });
+      await this.#header(path, id);
+      return true;
     } catch (error) {
       if (error instanceof StoreError && error.code.startsWith("event-log-")) return false;
       throw error;
     }
+  }
+
+  /** The header of a log, in its place. */
+  #header(path: string, id: string): Promise<EventLogHeader> {
+    return withLog(path, async (file, stats) => {
+      const pieces = plaintext({ file, size: Number(stats.size), ...this.#encodingOptions() });
+      const first = await pieces.next();
+      const line = first.done === true ? Buffer.alloc(0) : first.value.bytes.subarray(0, -1);
+      const { header } = parseHeader(line);
+      await pieces.return();
+      await assertPlace({ ...this.#place(), path }, header, id);
+      return header;
+    });
   }
 
   /** Once a root is known to be of our encoding it stays so; a failure is found anew each time. */
@@ -429,7 +461,7 @@ function recoveryOf(
   nextSeq: number,
   closers: number,
   kept: string | null,
-  bytesAfter: number,
+  bytesAfter: number | null,
 ): LogRecovery {
   return {
     action: actionOf(tail, closers),

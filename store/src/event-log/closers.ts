@@ -42,7 +42,7 @@ export class TurnTracker {
       case "assistant/chunk":
         break;
       case "turn/start":
-        this.#turn = fieldOf(event, "turn");
+        this.#turn = numbered(fieldOf(event, "turn"));
         this.#step = NO_TURN;
         this.#pending.clear();
         break;
@@ -52,7 +52,7 @@ export class TurnTracker {
         this.#pending.clear();
         break;
       case "step/start":
-        this.#step = fieldOf(event, "step");
+        this.#step = numbered(fieldOf(event, "step"));
         break;
       case "step/end":
         this.#step = NO_TURN;
@@ -125,6 +125,11 @@ export class TurnTracker {
 
 function describe(event: JsonRecord): string {
   return `session event "${String(event["type"])}" at seq ${String(event["seq"])}`;
+}
+
+/** A turn or step whose number is null counts as none. */
+function numbered(value: unknown): unknown {
+  return value === null ? NO_TURN : value;
 }
 
 function fieldOf(event: JsonRecord, name: string): unknown {
