@@ -98,7 +98,7 @@ export class ConnectionOrder {
   observeSend(event: JsonObject, failed: boolean): void {
     if (this.#isClosed) return;
     const eventId = nameOf(event, "event_id");
-    switch (event.type) {
+    switch (nameOf(event, "type") ?? "") {
       case "input_audio_buffer.commit":
         if (!failed) this.#commits.push({ eventId, ordinal: this.#commitCount });
         this.#commitCount += 1;
