@@ -28,7 +28,7 @@ export function ManageActions(props: Props): ReactElement {
         {recoverable ? (
           <Action
             title="Recover Session…"
-            icon={Icon.FirstAidKit}
+            icon={Icon.BandAid}
             onAction={() => void recoverSession(library, location).then((done) => done && onChange())}
           />
         ) : null}

@@ -78,7 +78,7 @@ const icons: Record<Remedy["kind"], Image.ImageLike> = {
   "open-sound-settings": Icon.Microphone,
   retry: Icon.ArrowClockwise,
   "show-in-finder": Icon.Finder,
-  recover: Icon.FirstAidKit,
+  recover: Icon.BandAid,
   "transcribe-again": Icon.SpeechBubble,
   "search-sessions": Icon.MagnifyingGlass,
   none: Icon.Dot,

@@ -77,7 +77,7 @@ export function SessionDetail({ settings, location, leaf: given, onChange }: Pro
             {needsRecovery(view) ? (
               <Action
                 title="Recover Session…"
-                icon={Icon.FirstAidKit}
+                icon={Icon.BandAid}
                 onAction={() => void recoverSession(library, view.location).then((done) => done && changed())}
               />
             ) : null}

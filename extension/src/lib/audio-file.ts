@@ -1,4 +1,12 @@
 import { PcmSource, UnreadableWav } from "../capture/pcm-source";
+import { errorCode } from "./error-code";
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "This file is not there",
+  EACCES: "The system refuses access to this file",
+  EPERM: "The system refuses access to this file",
+  EISDIR: "This is a folder",
+};
 
 /** Why a file cannot be transcribed, in a few words for a form; null when it can. */
 export async function wavProblem(file: string): Promise<string | null> {
@@ -11,11 +19,8 @@ export async function wavProblem(file: string): Promise<string | null> {
     }
   } catch (error) {
     if (error instanceof UnreadableWav) return "This is not a WAV file that can be read";
-    if (error instanceof Error && "code" in error) {
-      if (error.code === "ENOENT") return "This file is not there";
-      if (error.code === "EACCES" || error.code === "EPERM") return "The system refuses access to this file";
-      if (error.code === "EISDIR") return "This is a folder";
-    }
+    const reason = reasons[errorCode(error) ?? ""];
+    if (reason !== undefined) return reason;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
-import { open as openFile } from "node:fs/promises";
+import { mkdir, open as openFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { exportSession, type ExportFormat, type Session } from "@persyk/store";
+import { errorCode } from "./error-code";
 import { sessionTitle } from "./format";
 
 export const exportChoices: readonly { format: ExportFormat; title: string }[] = [
@@ -41,6 +42,7 @@ export function fileName(title: string): string {
 }
 
 async function writeNew(folder: string, name: string, extension: string, content: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
   for (let copy = 1; copy <= MAX_COPIES; copy += 1) {
     const target = path.join(folder, `${name}${copy === 1 ? "" : ` ${copy}`}.${extension}`);
     try {
@@ -52,7 +54,7 @@ async function writeNew(folder: string, name: string, extension: string, content
       }
       return target;
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
   }
   throw new Error(`There are ${MAX_COPIES} exports with this name in ${folder}.`);

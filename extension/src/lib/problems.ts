@@ -1,4 +1,5 @@
 import { isStoreError } from "@persyk/store";
+import { errorCode } from "./error-code";
 
 /** What mends a problem. Every kind has an action in the views and a button in a toast. */
 export type Remedy =
@@ -67,15 +68,23 @@ const faces: Readonly<Record<string, Face>> = {
   silence: noSignal,
   "no-speech": { title: "No Speech Was Heard", action: { kind: "open-sound-settings" } },
   "no-engine": noEngine,
-  "engine-missing": noEngine,
-  "key-refused": keyRefused,
-  "auth-failed": keyRefused,
-  unauthorized: keyRefused,
-  "quota-exceeded": { title: "The Quota Is Used Up", action: again },
+  invalid_api_key: keyRefused,
+  "key-missing": { title: "No API Key", action: { kind: "open-preferences" } },
+  insufficient_quota: { title: "The Account's Quota Is Used Up", action: again },
+  rate_limit_exceeded: { title: "The Rate Limit Is Reached", action: again },
+  model_not_found: { title: "Unknown Model", action: { kind: "open-preferences" } },
+  beta_api_shape_disabled: { title: "The Server Does Not Fit", action: { kind: "open-preferences" } },
+  "session-refused": { title: "The Server Refused the Settings", action: { kind: "open-preferences" } },
+  redirected: { title: "The Server Moved", action: { kind: "open-preferences" } },
+  "endpoint-invalid": { title: "The Server URL Is Wrong", action: { kind: "open-preferences" } },
   "provider-lost": providerLost,
-  "provider-unreachable": providerLost,
-  "provider-refused": providerLost,
+  "connection-lost": providerLost,
+  "not-answering": providerLost,
+  "handshake-timeout": providerLost,
+  unreachable: providerLost,
+  session_expired: providerLost,
   "disk-full": diskFull,
+  "quota-exceeded": { title: "The Disk Quota Is Used Up", action: finder },
   "write-failed": { title: "The Recording Cannot Be Written", action: finder },
   "file-too-large": { title: "The File Is Too Large", action: finder },
   "read-only": { title: "The Folder Is Read-Only", action: { kind: "open-preferences" } },
@@ -131,10 +140,10 @@ export function problemOf(error: unknown, place: Place = {}): Problem {
 
 /** Errors of the host and the capture client carry the same three fields. */
 function reportOf(error: unknown): Report | null {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  if (!("remedy" in error)) return null;
-  const { remedy } = error;
-  return { code: error.code, message: error.message, ...(typeof remedy === "string" ? { remedy } : {}) };
+  const code = errorCode(error);
+  if (!(error instanceof Error) || code === null || !("remedy" in error)) return null;
+  const { message, remedy } = error;
+  return { code, message, ...(typeof remedy === "string" ? { remedy } : {}) };
 }
 
 function resolve({ action }: Face, place: Place): Remedy {

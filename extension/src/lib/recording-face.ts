@@ -38,3 +38,71 @@ export type RecordingFace =
 
 /** An end that is older than this is news to nobody, and what is on the clipboard stays there. */
 const FRESH_MS = 2 * 60_000;
+
+/** True for an end of a moment ago. */
+export function endedRecently(state: HostState, nowMs = Date.now()): boolean {
+  return nowMs - (Date.parse(state.startedAt) + state.elapsedMs) < FRESH_MS;
+}
+
+export function faceOf(view: HostView): RecordingFace {
+  switch (view.kind) {
+    case "none":
+      return { kind: "none" };
+    case "dead":
+      return { kind: "interrupted", problem: deathProblem(view.state), session: sessionOf(view.state) };
+    case "live":
+    case "ended":
+      return stateFace(view.state);
+  }
+}
+
+function stateFace(state: HostState): RecordingFace {
+  const session = sessionOf(state);
+  const common = {
+    elapsed: clockTime(state.elapsedMs),
+    device: deviceName(state),
+    warnings: state.warnings.map((warning) => problemOfReport(warning, { location: session?.location })),
+    session,
+  };
+  switch (state.phase) {
+    case "starting":
+    case "recording":
+    case "finishing":
+      return {
+        ...common,
+        kind: "live",
+        phase: state.phase,
+        level: levelText(state.levelDb),
+        provider: providerText(state),
+        saved: state.saved.map(({ entryId, text }) => ({ entryId, text })),
+        provisional: state.provisional.map(({ text }) => text),
+      };
+    case "finished":
+      return {
+        ...common,
+        kind: "finished",
+        text: state.result?.text ?? "",
+        complete: state.result?.outcome !== "incomplete",
+        announced: state.result?.announced === true,
+        fresh: endedRecently(state),
+      };
+    case "failed":
+      return { kind: "failed", problem: failureOf(state), session };
+  }
+}
+
+function sessionOf({ session }: HostState): SessionRef {
+  return session === undefined ? null : { id: session.id, location: session.location };
+}
+
+/** The process is gone without an end: the sound that it had is on disk. */
+function deathProblem(state: HostState): Problem {
+  return problemOfReport(
+    {
+      code: "host-died",
+      message: "The recording process ended before the recording did. The sound up to that moment is kept",
+      remedy: "Recover the session to finish it, then transcribe it again if words are missing",
+    },
+    { location: state.session?.location },
+  );
+}

@@ -90,7 +90,7 @@ export async function recoverSession(library: Library, location: string): Promis
       return;
     }
     const confirmed = await confirmAlert({
-      icon: Icon.FirstAidKit,
+      icon: Icon.BandAid,
       title: "Recover This Session?",
       message: steps.join(" "),
       primaryAction: { title: "Recover Session" },

@@ -2,20 +2,12 @@ import os from "node:os";
 import path from "node:path";
 import { Library, type RootSetting } from "@persyk/store";
 import { z } from "zod";
+import { type ProviderSettings } from "../provider/settings";
 import { type Problem } from "./problems";
-
-/** Where speech becomes text. The shape is the one that the session host takes. */
-export interface ProviderChoice {
-  kind: "openai" | "compatible" | "on-device" | "none";
-  endpoint?: string;
-  authStyle?: "none" | "bearer" | `header:${string}` | `query:${string}`;
-  model?: string;
-  mode: "transcription" | "conversation";
-}
 
 /** The preferences, checked: everything else in the extension trusts them. */
 export interface Settings {
-  provider: ProviderChoice;
+  provider: ProviderSettings & { mode: "transcription" | "conversation" };
   /** Why this provider was chosen, when the choice is automatic. */
   automatic: boolean;
   apiKey: string | null;
@@ -60,7 +52,7 @@ type Preferences = z.infer<typeof preferences>;
 const DEFAULT_MAXIMUM_MINUTES = 120;
 const MAXIMUM_MINUTES = 24 * 60;
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const NAMES = { header: /^[A-Za-z0-9-]{1,64}$/, query: /^[A-Za-z0-9_-]{1,64}$/ } as const;
 
 /** Reads the preferences as Raycast gives them. A wrong one is named with what it should be. */
 export function parseSettings(values: unknown, options: { development?: boolean; home?: string } = {}): SettingsResult {
@@ -198,9 +190,9 @@ function endpointOf(given: string): string {
   return url.href.replace(url.protocol, scheme);
 }
 
-function authOf({ authStyle, authName }: Preferences): NonNullable<ProviderChoice["authStyle"]> {
+function authOf({ authStyle, authName }: Preferences): string {
   if (authStyle === "none" || authStyle === "bearer") return authStyle;
-  if (!HEADER_NAME.test(authName)) {
+  if (!NAMES[authStyle].test(authName)) {
     throw new PreferenceError("The authentication needs the name of the header or query parameter.");
   }
   return `${authStyle}:${authName}`;

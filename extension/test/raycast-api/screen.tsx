@@ -1,10 +1,13 @@
 import { Profiler, act, createElement, useMemo, useState, type ReactElement, type ReactNode } from "react";
 import { create, type ReactTestInstance, type ReactTestRenderer } from "react-test-renderer";
+import { type Navigation } from "@raycast/api";
 import { NavigationContext } from "./components";
 import { Clipboard, open, showHUD, showInFinder, trash } from "./system";
 import { world } from "./world";
 
 Reflect.set(globalThis, "IS_REACT_ACT_ENVIRONMENT", true);
+// The renderer is no longer developed, which it says on every mount unless it is told that we know.
+Reflect.set(globalThis, "IS_REACT_NATIVE_TEST_ENVIRONMENT", true);
 
 const POLL_MS = 10;
 const DEADLINE_MS = 30_000;
@@ -14,8 +17,21 @@ interface Frame {
   onPop?: (() => void) | undefined;
 }
 
+interface Handle {
+  commits: number;
+  navigation?: Navigation;
+}
+
 /** Raycast's own stack of views: pushed views cover the earlier ones, which stay mounted. */
-function Window({ root, onCommit }: { root: ReactElement; onCommit: () => void }): ReactElement {
+function Window({
+  root,
+  handle,
+  onCommit,
+}: {
+  root: ReactElement;
+  handle: Handle;
+  onCommit: () => void;
+}): ReactElement {
   const [stack, setStack] = useState<Frame[]>([{ element: root }]);
   const navigation = useMemo(
     () => ({
@@ -30,6 +46,7 @@ function Window({ root, onCommit }: { root: ReactElement; onCommit: () => void }
     }),
     [],
   );
+  handle.navigation = navigation;
   return (
     <NavigationContext.Provider value={navigation}>
       <Profiler id="window" onRender={onCommit}>
@@ -55,27 +72,27 @@ export interface SeenItem {
 /** A mounted command, driven the way a person drives it: by what is written on the screen. */
 export class Screen {
   readonly #renderer: ReactTestRenderer;
-  readonly #commits: { count: number };
+  readonly #handle: Handle;
   readonly #typed = new Map<string, unknown>();
 
-  private constructor(renderer: ReactTestRenderer, commits: { count: number }) {
+  private constructor(renderer: ReactTestRenderer, handle: Handle) {
     this.#renderer = renderer;
-    this.#commits = commits;
+    this.#handle = handle;
   }
 
   static async mount(root: ReactElement): Promise<Screen> {
-    const commits = { count: 0 };
+    const handle: Handle = { commits: 0 };
     let renderer: ReactTestRenderer | undefined;
     await act(async () => {
-      renderer = create(<Window root={root} onCommit={() => (commits.count += 1)} />);
+      renderer = create(<Window root={root} handle={handle} onCommit={() => (handle.commits += 1)} />);
     });
     if (renderer === undefined) throw new Error("The command did not mount.");
-    return new Screen(renderer, commits);
+    return new Screen(renderer, handle);
   }
 
   /** How often React has committed a change. */
   get commits(): number {
-    return this.#commits.count;
+    return this.#handle.commits;
   }
 
   /** The view on top of the stack. */
@@ -260,9 +277,10 @@ export class Screen {
     });
   }
 
-  #navigation() {
-    const provider = this.#renderer.root.find((node) => node.type === NavigationContext.Provider);
-    return provider.props.value;
+  #navigation(): Navigation {
+    const { navigation } = this.#handle;
+    if (navigation === undefined) throw new Error("Nothing is mounted.");
+    return navigation;
   }
 
   /** Goes back one view, as Escape does. */
