@@ -1,5 +1,5 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { LogIndex, scanLog, type ScanOptions } from "../../src/log/scan";
+import { type LogIndex, scanLog, type ScanOptions } from "../../src/log/scan";
 import { type OpenFile } from "../../src/platform/fs";
 
 /** A log in memory, for the many thousand variants that are read once; counts what was read. */
