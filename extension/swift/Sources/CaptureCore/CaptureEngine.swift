@@ -52,6 +52,7 @@ public final class CaptureEngine {
     private var format: SourceFormat?
     private var converter: StreamConverter?
     private var firstBlockOfRun = true
+    private var gapBefore: GapReason?
     private var device: DeviceInfo?
     private var mono: [Float] = []
 
@@ -368,6 +369,9 @@ public final class CaptureEngine {
         device = started.device
         converter = StreamConverter(inputRate: started.rate)
         firstBlockOfRun = true
+        let reason = supervisor.takeGapReason()
+        // A run that ended without a single frame leaves its reason to the next.
+        gapBefore = gapBefore ?? reason
         watchFrom = now
         if started.device.isBluetooth, started.rate <= 16_000, !saidNarrowband {
             saidNarrowband = true
@@ -416,9 +420,10 @@ public final class CaptureEngine {
         if case .starting = phase { sayStarted(format.device, now: now) }
         if firstBlockOfRun {
             firstBlockOfRun = false
-            if wasFlowing, let reason = supervisor.gapReason {
+            if wasFlowing, let reason = gapBefore {
                 noteGap(ms: format.gapMs ?? max(0, now - lastSoundAt), reason)
             }
+            gapBefore = nil
             supervisor.soundFlows()
         }
         if block.droppedBefore > 0 { noteOverrun(frames: block.droppedBefore, rate: format.rate) }

@@ -53,7 +53,7 @@ private struct FieldReader {
 
     mutating func whole(_ name: String) -> Int64? {
         guard let value = present(name) else { return nil }
-        if let number = (value as? NSNumber)?.doubleValue, number == number.rounded(), abs(number) < 9e15 {
+        if let number = (value as? NSNumber)?.doubleValue, number == number.rounded(), abs(number) <= 9_007_199_254_740_991 {
             return Int64(number)
         }
         wrong = true
@@ -72,7 +72,7 @@ public func parseCommand(_ line: Data) -> ParsedLine {
     switch object["id"] {
     case nil, is NSNull: id = nil
     case let text as String: id = .string(text)
-    case let number as NSNumber where number.doubleValue == number.doubleValue.rounded() && abs(number.doubleValue) < 9e15:
+    case let number as NSNumber where number.doubleValue == number.doubleValue.rounded() && abs(number.doubleValue) <= 9_007_199_254_740_991:
         id = .number(Int64(number.doubleValue))
     default: return .malformed("id is a string or a whole number")
     }

@@ -40,7 +40,7 @@ public struct DeviceSupervisor {
     public static let startAnswerMs: Int64 = 10_000
 
     public private(set) var state: State = .idle
-    /// Why sound is missing since it last flowed; nil while it flows.
+    /// Why sound is missing since the last run began; nil while nothing happened.
     public private(set) var gapReason: GapReason?
     private var failures = 0
     private var stopAsked: Int64 = 0
@@ -84,9 +84,12 @@ public struct DeviceSupervisor {
     }
 
     /// Sound flows again (or for the first time).
-    public mutating func soundFlows() {
-        failures = 0
-        gapReason = nil
+    public mutating func soundFlows() { failures = 0 }
+
+    /// Why sound was missing before the run that now begins. What happens from here on is the next run's reason.
+    public mutating func takeGapReason() -> GapReason? {
+        defer { gapReason = nil }
+        return gapReason
     }
 
     public mutating func sourceFailed(now: Int64) -> [Action] {

@@ -19,8 +19,8 @@ final class DeviceSupervisorTests: XCTestCase {
         XCTAssertEqual(supervisor.sourceStopped(now: 160), [])
         XCTAssertEqual(supervisor.tick(now: 459), [])
         XCTAssertEqual(supervisor.tick(now: 460), [.start])
-        XCTAssertEqual(supervisor.gapReason, .routeChange)
         supervisor.sourceRunning()
+        XCTAssertEqual(supervisor.takeGapReason(), .routeChange)
         supervisor.soundFlows()
         XCTAssertNil(supervisor.gapReason)
     }
