@@ -106,8 +106,6 @@ export type { LockTarget } from "./lock/lock-target";
 export { type FileSystem, nodeFileSystem, type OpenFile, type OpenMode } from "./platform/fs";
 export { createSession, type CreateSessionOptions } from "./session/create";
 export { deleteSession, type DeleteReport, finishDeletions } from "./session/delete";
-export type { EventLogOptions } from "./event-log/options";
-export type { EventLogHeader, LogEvent } from "./event-log/types";
 
 export {
   EventLogBackend,

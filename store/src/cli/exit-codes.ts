@@ -26,6 +26,14 @@ const negativeAnswers: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   "asset-invalid",
   "asset-missing",
   "digest-mismatch",
+  "event-log-corrupt",
+  "event-log-unsupported",
+  "event-log-identity-mismatch",
+  "event-log-duplicate",
+  "event-log-encoding-mismatch",
+  "event-log-flat-layout",
+  "event-log-too-large",
+  "event-log-damaged",
 ]);
 
 export function exitCodeOf(error: unknown): ExitCode {

@@ -6,6 +6,7 @@ import { register as completion } from "./completion";
 import { register as create } from "./create";
 import { register as deleteSession } from "./delete";
 import { register as doctor } from "./doctor";
+import { register as eventLog } from "./event-log";
 import { register as exportSession } from "./export";
 import { register as inspect } from "./inspect";
 import { register as last } from "./last";
@@ -33,6 +34,7 @@ const commands: readonly Register[] = [
   remove,
   deleteSession,
   wav,
+  eventLog,
   doctor,
   completion,
 ];
