@@ -1,4 +1,4 @@
-import { fstatSync, fsyncSync, writeSync } from "node:fs";
+import { fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs";
 import { BYTES_PER_FRAME, DATA_OFFSET, SAMPLE_RATE } from "./protocol";
 
 /** The 44 bytes before the samples of a 24 kHz mono PCM16 WAV. */
@@ -36,7 +36,13 @@ export class WavFile {
   }
 
   append(samples: Buffer): void {
-    writeAll(this.fd, samples, DATA_OFFSET + this.#dataBytes);
+    try {
+      writeAll(this.fd, samples, DATA_OFFSET + this.#dataBytes);
+    } catch (error) {
+      // A full disk takes a part of the samples: nobody was told of it, so it does not stay.
+      ftruncateSync(this.fd, DATA_OFFSET + this.#dataBytes);
+      throw error;
+    }
     this.#dataBytes += samples.length;
   }
 
