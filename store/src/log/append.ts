@@ -128,11 +128,8 @@ async function appendDrafts(
   if (bytes.length > MAX_BATCH_BYTES) throw new StoreError("batch-too-large", handle.place);
   options.signal?.throwIfAborted();
   guard.assertHeld();
-  await writeOrPoison(handle, file, log.size, bytes);
-  await log.appended(
-    file,
-    added.map((record) => ({ entry: record.entry, length: record.bytes.length - 1 })),
-  );
+  const modifiedNs = await writeOrPoison(handle, file, log.size, bytes);
+  log.appended(added, modifiedNs);
   return { committed, wrote: added.length };
 }
 
@@ -196,9 +193,9 @@ async function readEntry(log: LogIndex, file: OpenFile, id: string): Promise<Ent
   return position === -1 ? undefined : (await readEntries(file, log.entries, [position]))[0];
 }
 
-async function writeOrPoison(handle: LogHandle, file: OpenFile, offset: number, bytes: Buffer): Promise<void> {
+async function writeOrPoison(handle: LogHandle, file: OpenFile, offset: number, bytes: Buffer): Promise<bigint> {
   try {
-    await appendBytes(file, offset, bytes, handle.place);
+    return await appendBytes(file, offset, bytes, handle.place);
   } catch (error) {
     if (!(error instanceof UnknownOutcome)) throw error;
     await handle.poison();

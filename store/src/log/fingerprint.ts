@@ -21,6 +21,13 @@ export async function fingerprintAt(
   return { matches: async (other) => (await sumOf(other, position, length)) === sum };
 }
 
+/** The same for a record whose bytes, LF included, are at hand and end at an offset of the file. */
+export function fingerprintOf(bytes: Buffer, end: number): Fingerprint {
+  const compared = bytes.subarray(-MAX_COMPARED_BYTES);
+  const sum = crc32(compared);
+  return { matches: async (other) => (await sumOf(other, end - compared.length, compared.length)) === sum };
+}
+
 /** -1 when the bytes are not all there. */
 async function sumOf(file: OpenFile, position: number, length: number): Promise<number> {
   const bytes = Buffer.allocUnsafe(length);

@@ -4,7 +4,7 @@ import { type Entry, type SessionHeader } from "../format/schema";
 import { type FileIdentity, identityOf, sameIdentity } from "../platform/pinned-directory";
 import { type OpenFile } from "../platform/fs";
 import { EntryIndex } from "./entry-index";
-import { fingerprintAt, type Fingerprint } from "./fingerprint";
+import { fingerprintAt, fingerprintOf, type Fingerprint } from "./fingerprint";
 import { LogFacts } from "./facts";
 import { readEntries } from "./read-entries";
 import { scanRecords, type ScanOptions } from "./scan-records";
@@ -103,13 +103,16 @@ export class LogIndex {
     this.#fingerprint = await fingerprintAt(file, this.#lastRecord());
   }
 
-  /** Takes up entries that the caller has just written at the end and synced; lengths in bytes without the LF. */
-  async appended(file: OpenFile, records: readonly { entry: Entry; length: number }[]): Promise<void> {
-    for (const { entry, length } of records) this.commit(entry, length);
-    const stat = await file.stat({ bigint: true });
+  /**
+   * Takes up entries that the caller has just written at the end and synced: their bytes with the LF, and the
+   * modification time of the file with them in it. Touches no file, so it cannot fail after the entries are durable.
+   */
+  appended(records: readonly { entry: Entry; bytes: Buffer }[], modifiedNs: bigint): void {
+    for (const { entry, bytes } of records) this.commit(entry, bytes.length - 1);
     this.size = this.committedBytes;
-    this.modifiedNs = stat.mtimeNs;
-    this.#fingerprint = await fingerprintAt(file, this.#lastRecord());
+    this.modifiedNs = modifiedNs;
+    const last = records.at(-1);
+    if (last !== undefined) this.#fingerprint = fingerprintOf(last.bytes, this.committedBytes);
   }
 
   #lastRecord(): { offset: number; length: number } | undefined {

@@ -17,8 +17,7 @@ export async function scanLog(file: OpenFile, options: ScanOptions = {}): Promis
   options.signal?.throwIfAborted();
   const stat = await file.stat({ bigint: true });
   if (!stat.isFile()) throw new StoreError("unsafe-path", { message: "session.jsonl is not a plain file." });
-  // Linux file systems may keep a small file in its inode, without blocks.
-  if (process.platform === "darwin" && isDataless(stat)) throw new StoreError("unavailable");
+  if (isDataless(stat)) throw new StoreError("unavailable");
   const log = new LogIndex(identityOf(stat));
   await log.scan(file, Number(stat.size), stat.mtimeNs, options);
   return log;

@@ -22,12 +22,19 @@ export class UnknownOutcome extends Error {
  * Appends bytes to a file opened for appending whose size was seen to be `offset`, and syncs them.
  *
  * Throws a StoreError when the file is byte for byte what it was before, and UnknownOutcome when that is not certain. A
- * failed sync is never retried: the system may have dropped the pages and would then confirm what is not there.
+ * failed sync is never retried: the system may have dropped the pages and would then confirm what is not there. Answers
+ * the modification time of the file with the bytes in it, in nanoseconds.
  */
-export async function appendBytes(file: OpenFile, offset: number, bytes: Uint8Array, place: ErrorPlace): Promise<void> {
+export async function appendBytes(
+  file: OpenFile,
+  offset: number,
+  bytes: Uint8Array,
+  place: ErrorPlace,
+): Promise<bigint> {
+  let modifiedNs: bigint;
   try {
     await writeFully(file, bytes, null);
-    await assertWritten(file, offset, bytes, place);
+    modifiedNs = await assertWritten(file, offset, bytes, place);
   } catch (error) {
     if (error instanceof UnknownOutcome) throw error;
     throw await rolledBack(file, offset, bytes.length, asStoreError(error, place, "write to the log"));
@@ -38,18 +45,21 @@ export async function appendBytes(file: OpenFile, offset: number, bytes: Uint8Ar
     await takeBackUnsynced(file, offset, bytes.length);
     throw unknown(error, place, "The disk did not confirm the write");
   }
+  return modifiedNs;
 }
 
 /** Somebody who ignores locks may have appended at the same moment; then our bytes are where we meant them or nowhere. */
-async function assertWritten(file: OpenFile, offset: number, bytes: Uint8Array, place: ErrorPlace): Promise<void> {
-  const size = Number((await file.stat({ bigint: true })).size);
-  if (size === offset + bytes.length) return;
+async function assertWritten(file: OpenFile, offset: number, bytes: Uint8Array, place: ErrorPlace): Promise<bigint> {
+  const stat = await file.stat({ bigint: true });
+  const size = Number(stat.size);
+  if (size === offset + bytes.length) return stat.mtimeNs;
   const found = size < offset + bytes.length ? undefined : await readFully(file, offset, bytes.length);
   if (found === undefined || !found.equals(bytes)) {
     throw new UnknownOutcome(
       new StoreError("outcome-unknown", { ...place, offset, message: "Another program wrote to the log meanwhile." }),
     );
   }
+  return stat.mtimeNs;
 }
 
 /** Cuts a failed write off again. The lock is held, and only our own bytes may be behind the offset. */

@@ -26,7 +26,11 @@ export async function readFully(file: OpenFile, position: number, length: number
   return bytes;
 }
 
+/** Up to this size some Linux file systems keep a file in its inode, without blocks. */
+const MAX_INLINE_BYTES = 4_096n;
+
 /** True for a file whose content a sync service has taken off this computer: it has a size and no blocks. */
 export function isDataless(stat: BigIntStats): boolean {
-  return stat.size > 0n && stat.blocks === 0n;
+  if (stat.blocks !== 0n || stat.size === 0n) return false;
+  return process.platform === "darwin" || stat.size > MAX_INLINE_BYTES;
 }
