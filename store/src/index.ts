@@ -137,3 +137,20 @@ export {
   readAgentSession,
   searchAgentSessions,
 } from "./event-log/agent-sessions";
+export type { CaptureStopReason } from "./realtime/actions";
+export type { TransportEvent } from "./realtime/engine";
+export { RealtimeRecorder } from "./realtime/recorder";
+export type {
+  ProvisionalText,
+  RecorderClock,
+  RecorderConnection,
+  RecorderOptions,
+  RecorderSession,
+  RecorderSnapshot,
+  RecordingOutcome,
+  RemovalResult,
+  SavedTurn,
+  SendObservation,
+} from "./realtime/recorder-types";
+export { plainEndpoint, redactText } from "./realtime/secrets";
+export { reportUnfinished, resumeRemovals, type UnfinishedReport } from "./realtime/unfinished";

@@ -11,6 +11,8 @@ export interface ReplayDocument {
   gaps: { conn: string; item?: string; response?: string; reason: string }[];
   skipped: { conn: string; item: string; reason: string }[];
   removed: { conn: string; item: string }[];
+  /** Commits and responses that nothing answered: gaps without an id. */
+  unanswered: { conn: string; reason: string }[];
   provisional_at_stop: { conn: string; item: string; role: string; state: string }[];
   /** Frames kept as evidence. */
   received: number;
@@ -41,6 +43,7 @@ class Replay {
     gaps: [],
     skipped: [],
     removed: [],
+    unanswered: [],
     provisional_at_stop: [],
     received: 0,
     sends: { [DELETE]: 0 },
@@ -193,6 +196,10 @@ class Replay {
       }
       case "gap": {
         const { connectionId, itemId, responseId, reason } = action.gap;
+        if (itemId === undefined && responseId === undefined) {
+          document.unanswered.push({ conn: connectionId, reason });
+          break;
+        }
         document.gaps.push({
           conn: connectionId,
           ...(itemId === undefined ? {} : { item: itemId }),

@@ -4,17 +4,16 @@ import { join } from "node:path";
 import { type AvailableAsset, type Entry, type EntryInput, type JsonObject } from "../../src/format/schema";
 import { RealtimeRecorder } from "../../src/realtime/recorder";
 import { type RecorderSession, type RecorderSnapshot } from "../../src/realtime/recorder-types";
+import { wavHeader } from "../../src/assets/wav-format";
 import { createSession } from "../../src/session/create";
 import { openSession, type Session } from "../../src/session/session";
 import { defaultStoreContext } from "../../src/session/store-context";
-import { wavHeader } from "../../src/assets/wav";
 import { VirtualClock } from "./virtual-clock";
 
 export const RECORDING_ID = "rec-1";
 
 /** A real session folder with a recorder on it, in virtual time. */
 export class Recording {
-  readonly clock = new VirtualClock();
   readonly sent: { connectionId: string; event: JsonObject }[] = [];
   readonly closed: string[] = [];
   readonly snapshots: RecorderSnapshot[] = [];
@@ -28,6 +27,7 @@ export class Recording {
     readonly session: Session,
     readonly capture: { path: string; asset: AvailableAsset; write(bytes: Buffer): Promise<void> },
     readonly recorder: RealtimeRecorder,
+    readonly clock: VirtualClock,
   ) {}
 
   static async begin(connections: readonly string[] = ["c1"]): Promise<Recording> {
@@ -39,12 +39,12 @@ export class Recording {
       await file.handle.write(bytes, 0, bytes.length, offset);
       offset += bytes.length;
     };
-    await write(Buffer.from(wavHeader(0)));
-    let self: Recording | undefined;
+    await write(wavHeader(0));
+    const holder: { self?: Recording } = {};
     const append: RecorderSession["append"] = async (entries, options) => {
-      if (self !== undefined) {
-        self.appends += 1;
-        await self.beforeAppend(entries);
+      if (holder.self !== undefined) {
+        holder.self.appends += 1;
+        await holder.self.beforeAppend(entries);
       }
       return session.append(entries, options);
     };
@@ -62,16 +62,16 @@ export class Recording {
       recordingId: RECORDING_ID,
       clock,
       send: (connectionId, event) => {
-        self?.sent.push({ connectionId, event });
+        holder.self?.sent.push({ connectionId, event });
         void recorder.observeSend(connectionId, event, { observation: "send_attempt" });
       },
-      onCloseConnection: (connectionId) => self?.closed.push(connectionId),
+      onCloseConnection: (connectionId) => holder.self?.closed.push(connectionId),
       onChange: (snapshot) => {
-        if (self?.keepSnapshots === true) self.snapshots.push(snapshot);
+        if (holder.self?.keepSnapshots === true) self.snapshots.push(snapshot);
       },
     });
-    self = new Recording(folder, session, { path: file.path, asset: file.reference, write }, recorder);
-    Object.assign(self, { clock });
+    const self = new Recording(folder, session, { path: file.path, asset: file.reference, write }, recorder, clock);
+    holder.self = self;
     self.#closeCapture = () => file.handle.close();
     await recorder.start(file.reference);
     for (const id of connections) await self.connect(id);

@@ -11,6 +11,7 @@ import { register as exportSession } from "./export";
 import { register as inspect } from "./inspect";
 import { register as last } from "./last";
 import { register as list } from "./list";
+import { register as realtime } from "./realtime";
 import { register as recover } from "./recover";
 import { register as remove } from "./remove";
 import { register as rename } from "./rename";
@@ -34,6 +35,7 @@ const commands: readonly Register[] = [
   remove,
   deleteSession,
   wav,
+  realtime,
   eventLog,
   doctor,
   completion,
