@@ -5,6 +5,7 @@
 import {
   type AssistantMessage,
   type Block,
+  type CustomMessageEntry,
   isKnownBlock,
   type KnownBlock,
   type Message,
@@ -56,46 +57,66 @@ export type ContextMessage = UserContext | AssistantContext | ToolResultContext 
 
 /** Converts the history of a branch; one message for each item, in order. */
 export function toContext(history: readonly HistoryItem[]): ContextMessage[] {
-  return history.map(toContextMessage);
+  return history.map((item) => (item.type === "message" ? fromMessage(item.id, item.message) : fromCustom(item)));
 }
 
-function toContextMessage(item: HistoryItem): ContextMessage {
-  if (item.type === "message") return fromMessage(item.id, item.message);
+function fromCustom(item: CustomMessageEntry): CustomContext {
+  const { id: entryId, customType, timestamp } = item;
   const content: Block[] = typeof item.content === "string" ? [{ type: "text", text: item.content }] : item.content;
-  return {
-    entryId: item.id,
-    role: "custom",
-    customType: item.customType,
-    content: content.map(knownMembers),
-    timestamp: Date.parse(item.timestamp),
-  };
+  return { entryId, role: "custom", customType, content: knownContent(content), timestamp: Date.parse(timestamp) };
 }
+
+const PROVENANCE = ["api", "provider", "model", "usage"] as const;
+const RESPONSE = [
+  ...PROVENANCE,
+  "stopReason",
+  "errorMessage",
+  "responseId",
+  "responseModel",
+  "rawStopReason",
+  "providerThinkingLevel",
+] as const;
 
 function fromMessage(entryId: string, message: Message): ContextMessage {
-  const base = {
-    entryId,
-    content: message.content.map(knownMembers),
-    timestamp: message.timestamp,
-    ...pick(message, ["api", "provider", "model", "usage"]),
-  };
+  const { timestamp } = message;
+  const content = knownContent(message.content);
   switch (message.role) {
-    case "user":
-      return { ...base, role: "user" };
-    case "assistant":
-      return {
-        ...base,
-        role: "assistant",
-        ...pick(message, [
-          "stopReason",
-          "errorMessage",
-          "responseId",
-          "responseModel",
-          "rawStopReason",
-          "providerThinkingLevel",
-        ]),
+    case "user": {
+      const user: UserContext = { entryId, role: "user", content, timestamp };
+      copyMembers(message, user, PROVENANCE);
+      return user;
+    }
+    case "assistant": {
+      const assistant: AssistantContext = { entryId, role: "assistant", content, timestamp };
+      copyMembers(message, assistant, RESPONSE);
+      return assistant;
+    }
+    case "toolResult": {
+      const { toolCallId, toolName, isError } = message;
+      const result: ToolResultContext = {
+        entryId,
+        role: "toolResult",
+        content,
+        timestamp,
+        toolCallId,
+        toolName,
+        isError,
       };
-    case "toolResult":
-      return { ...base, role: "toolResult", ...pick(message, ["toolCallId", "toolName", "isError"]) };
+      copyMembers(message, result, PROVENANCE);
+      return result;
+    }
+  }
+}
+
+/** Copies the members that are there. */
+function copyMembers<Key extends string>(
+  from: { readonly [key in Key]?: unknown },
+  to: { [key in Key]?: unknown },
+  keys: readonly Key[],
+): void {
+  for (const key of keys) {
+    const value = from[key];
+    if (value !== undefined) to[key] = value;
   }
 }
 
@@ -107,18 +128,20 @@ const MEMBERS: { readonly [Type in KnownBlock["type"]]: readonly string[] } = {
   audio: ["type", "asset", "recordingId", "startMs", "endMs"],
 };
 
-/** A block of a known type with the members of that type; any other block as it is, for a target to judge. */
-function knownMembers(block: Block): Block {
-  if (!isKnownBlock(block)) return block;
-  const members = MEMBERS[block.type];
-  if (Object.keys(block).every((key) => members.includes(key))) return block;
-  return Object.fromEntries(Object.entries(block).filter(([key]) => members.includes(key))) as KnownBlock;
+/** The blocks without members that this version does not know; unknown blocks as they are, for a target to judge. */
+function knownContent(content: Block[]): Block[] {
+  return content.every(hasKnownMembersOnly) ? content : content.map(knownMembers);
 }
 
-function pick<T extends object, Key extends keyof T>(from: T, keys: readonly Key[]): Pick<T, Key> {
-  const picked: Partial<T> = {};
-  for (const key of keys) {
-    if (Object.hasOwn(from, key)) picked[key] = from[key];
-  }
-  return picked as Pick<T, Key>;
+function hasKnownMembersOnly(block: Block): boolean {
+  if (!isKnownBlock(block)) return true;
+  const members = MEMBERS[block.type];
+  for (const key in block) if (!members.includes(key)) return false;
+  return true;
+}
+
+function knownMembers(block: Block): Block {
+  if (!isKnownBlock(block) || hasKnownMembersOnly(block)) return block;
+  const members = MEMBERS[block.type];
+  return Object.fromEntries(Object.entries(block).filter(([key]) => members.includes(key))) as KnownBlock;
 }
