@@ -105,7 +105,8 @@ function tsconfig() {
 function manifest() {
   const own = readJson(path.join(extension, "package.json"));
   const workspace = readJson(path.join(root, "package.json"));
-  const { "@persyk/store": _store, ...dependencies } = own.dependencies;
+  const dependencies = { ...own.dependencies };
+  delete dependencies["@persyk/store"];
   const stores = readJson(path.join(store, "package.json")).dependencies;
   const needed = ["proper-lockfile", "zod"];
   const tools = ["@types/node", "eslint", "prettier", "typescript"];

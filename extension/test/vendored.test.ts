@@ -18,7 +18,14 @@ test("the vendored extension builds alone and holds nothing that it should not",
     for (const left of ["test", "src/quickstart", "metadata/README.md", "src/store/cli", "jest.config.cjs"]) {
       expect(names).not.toContain(left);
     }
-    for (const needed of ["LICENSE", "CHANGELOG.md", "README.md", "help.md", "swift/Package.swift", "src/store/index.ts"]) {
+    for (const needed of [
+      "LICENSE",
+      "CHANGELOG.md",
+      "README.md",
+      "help.md",
+      "swift/Package.swift",
+      "src/store/index.ts",
+    ]) {
       expect(names).toContain(needed);
     }
     const sources = names.filter((name) => /\.tsx?$/.test(name) && name.startsWith("src"));

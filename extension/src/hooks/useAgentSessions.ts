@@ -4,7 +4,7 @@ import {
   listAgentSessions,
   searchAgentSessions,
   type AgentSession,
-  type AgentSessionMatch,
+  type AgentSessionHit,
   type LogProblem,
 } from "@persyk/store";
 
@@ -13,7 +13,7 @@ const MAX_SHOWN = 200;
 
 export interface AgentRow {
   session: AgentSession;
-  match: AgentSessionMatch | null;
+  match: Omit<AgentSessionHit, "session"> | null;
 }
 
 export interface AgentSessions {

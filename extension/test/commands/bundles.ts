@@ -64,13 +64,14 @@ function modified(file: string): number | null {
 
 function load(name: string): { default: unknown } {
   // The bundles are CommonJS, and what they ask for outside themselves is the double.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- a built file, known by its path only
   return require(path.join(bundleFolder(), `${name}.js`));
 }
 
 /** Launches a view or menu-bar command from its bundle. */
 export function launchView(name: string, props: object = {}): Promise<Screen> {
   enterCommand(name);
-  const command = load(name).default as ComponentType<object>;
+  const command = load(name).default as ComponentType<Record<string, unknown>>;
   return Screen.mount(createElement(command, { launchType: "userInitiated", arguments: {}, ...props }));
 }
 

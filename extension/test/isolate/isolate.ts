@@ -107,12 +107,17 @@ export function processesWith(text: string): ProcessInfo[] {
 }
 
 function processes(): ProcessInfo[] {
-  if (process.platform === "linux") return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap(fromProc);
+  if (process.platform === "linux")
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap(fromProc);
   const listed = spawnSync("ps", ["-axo", "pid=,ppid=,state=,command="], { encoding: "utf8" });
   return listed.stdout.split("\n").flatMap((line) => {
     const [, pid, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
     if (pid === undefined || Number(pid) === listed.pid) return [];
-    return [{ pid: Number(pid), parent: Number(parent), zombie: state?.startsWith("Z") === true, command: command ?? "" }];
+    return [
+      { pid: Number(pid), parent: Number(parent), zombie: state?.startsWith("Z") === true, command: command ?? "" },
+    ];
   });
 }
 

@@ -20,7 +20,8 @@ beforeAll(() => {
     const iso = (seconds: number) => new Date(atMs + seconds * 1000).toISOString();
     const lines: object[] = [{ type: "session", version: 1, id, timestamp: iso(0) }];
     for (let m = 1; m <= MESSAGES; m += 1) {
-      const words = n === 17 && m === 2 ? "the needle in the haystack" : `words of session ${n}, message ${m} `.repeat(8);
+      const words =
+        n === 17 && m === 2 ? "the needle in the haystack" : `words of session ${n}, message ${m} `.repeat(8);
       lines.push({
         type: "message",
         id: `${id}-${m}`,

@@ -5,7 +5,9 @@ export type Call =
   | { do: "until"; text: string }
   | { do: "settled" | "load-more" | "titles" | "text" | "world" }
   | { do: "search"; text: string }
-  | { do: "perform"; action: string };
+  | { do: "perform"; action: string }
+  | { do: "fill"; id: string; value: unknown }
+  | { do: "field-error"; id: string };
 
 export type Answer = { id: number; value?: unknown; error?: string };
 

@@ -36,8 +36,10 @@ async function perform(call: Call): Promise<unknown> {
   switch (call.do) {
     case "view": {
       enterCommand(call.command);
-      const command = bundle(call.command) as ComponentType<object>;
-      screen = await Screen.mount(createElement(command, { launchType: "userInitiated", arguments: call.arguments ?? {} }));
+      const command = bundle(call.command) as ComponentType<Record<string, unknown>>;
+      screen = await Screen.mount(
+        createElement(command, { launchType: "userInitiated", arguments: call.arguments ?? {} }),
+      );
       return undefined;
     }
     case "no-view":
@@ -51,10 +53,16 @@ async function perform(call: Call): Promise<unknown> {
       return mounted().search(call.text);
     case "perform":
       return mounted().perform(call.action);
+    case "fill":
+      return mounted().fill(call.id, call.value);
+    case "field-error":
+      return mounted().fieldError(call.id);
     case "load-more":
       return mounted().loadMore();
     case "titles":
-      return mounted().items().map((item) => item.title);
+      return mounted()
+        .items()
+        .map((item) => item.title);
     case "text":
       return mounted().text();
     case "world": {
@@ -72,6 +80,7 @@ async function perform(call: Call): Promise<unknown> {
 }
 
 function bundle(name: string): unknown {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- a built file, known by its path only
   return require(path.join(options.bundles, `${name}.js`)).default;
 }
 
