@@ -144,11 +144,20 @@ export class RealtimeEngine {
     this.#settle(nowMs);
   }
 
-  /** The capture has stopped and the rest of its audio is sent: drains for ten seconds at most. */
-  stop(nowMs: number): void {
+  /**
+   * The capture has stopped: drains for ten seconds at most, and ends early once nothing is open. While the client has
+   * still something to send, such as the last audio and its commit, nothing open is no reason to end.
+   */
+  stop(nowMs: number, options: { hasMoreToSend?: boolean } = {}): void {
     if (this.#phase.kind === "drained") return;
     this.retryRemovals();
-    this.#phase = { kind: "draining", untilMs: nowMs + DRAIN_MS, mayEndEarly: true };
+    this.#phase = { kind: "draining", untilMs: nowMs + DRAIN_MS, mayEndEarly: options.hasMoreToSend !== true };
+    this.#settle(nowMs);
+  }
+
+  /** The client has sent everything that it had left at `stop`. */
+  allSent(nowMs: number): void {
+    if (this.#phase.kind === "draining") this.#phase = { ...this.#phase, mayEndEarly: true };
     this.#settle(nowMs);
   }
 

@@ -31,7 +31,7 @@ const DELETE = "conversation.item.delete";
 
 /** Replays a trace and then lets the time run until everything has settled. */
 export function replayTrace(trace: readonly TraceLine[]): ReplayDocument {
-  const replay = new Replay();
+  const replay = new Replay(trace.findLast((line) => line.step.kind === "send")?.line ?? 0);
   for (const line of trace) replay.step(line);
   replay.finish();
   return replay.document;
@@ -57,13 +57,23 @@ class Replay {
   readonly #eventIds = new Map<string, string>();
   /** Removal events of the engine that the trace has not shown yet. */
   readonly #unseenDeletes: { connectionId: string; itemId: string; eventId: string }[] = [];
+  /** After this line the client sends nothing more, so a drain may end as soon as nothing is open. */
+  readonly #lastSend: number;
+  readonly #seen = new Set<string>();
   #eventCount = 0;
   #removalsToFail = 0;
   #atMs = 0;
+  #line = 0;
+
+  constructor(lastSend: number) {
+    this.#lastSend = lastSend;
+  }
 
   step(line: TraceLine): void {
     this.#runUntil(line.atMs);
     const { connectionId, step } = line;
+    this.#line = line.line;
+    if (step.kind !== "local") this.#seen.add(connectionId);
     switch (step.kind) {
       case "receive": {
         this.document.received += 1;
@@ -82,11 +92,13 @@ class Replay {
         this.#local(step.action, step.connectionId, step.itemId);
         break;
     }
+    if (line.line === this.#lastSend) this.#engine.allSent(this.#atMs);
     this.#perform();
     this.document.checkpoints.push({ after_line: line.line, published: this.document.messages.length });
   }
 
   finish(): void {
+    this.#engine.allSent(this.#atMs);
     for (let next = this.#engine.nextDeadlineMs; next !== undefined; next = this.#engine.nextDeadlineMs) {
       this.#runUntil(Math.max(next, this.#atMs));
     }
@@ -114,7 +126,7 @@ class Replay {
           role: turn.role,
           state: turn.state,
         }));
-        this.#engine.stop(this.#atMs);
+        this.#engine.stop(this.#atMs, { hasMoreToSend: this.#line < this.#lastSend });
         break;
       case "drain_deadline":
         this.#engine.endDrain(this.#atMs);
@@ -138,7 +150,6 @@ class Replay {
   }
 
   #send(connectionId: string, event: JsonObject): void {
-    this.#seen.add(connectionId);
     if (event.type !== DELETE) {
       this.#count(nameOf(event, "type") ?? "unknown");
       this.#engine.observeSend(connectionId, event, false, this.#atMs);
@@ -163,7 +174,6 @@ class Replay {
     this.#engine.requestRemoval(connectionId, itemId, `event_removal_${this.#eventCount}`, this.#atMs);
   }
 
-  readonly #seen = new Set<string>();
   get #connections(): string[] {
     return [...this.#seen];
   }

@@ -28,6 +28,8 @@ class Player {
   #seenSends = 0;
   #stopped: Promise<RecordingOutcome> | undefined;
   #removalsToFail = 0;
+  #lastSend = 0;
+  #isStopping = false;
   #startMs: number;
 
   constructor(recording: Recording) {
@@ -42,9 +44,15 @@ class Player {
 
   async play(trace: readonly TraceLine[]): Promise<ReplayDocument> {
     const { recorder, clock } = this.#recording;
+    this.#lastSend = trace.findLast((line) => line.step.kind === "send")?.line ?? 0;
     for (const line of trace) {
       clock.advanceTo(this.#startMs + line.atMs);
       await this.#step(line);
+      if (line.step.kind === "local" && line.step.action === "stop") this.#isStopping = true;
+      // The recorder is stopped when the client has sent the rest.
+      if (this.#isStopping && this.#stopped === undefined && line.line >= this.#lastSend) {
+        this.#stopped = recorder.stop({ durationMs: clock.now() - this.#startMs });
+      }
       // Waiting for the disk after every line of a long trace would only be slow.
       if (trace.length < 200 || line.line % 32 === 0) await recorder.settled();
       this.#noteSends();
@@ -81,13 +89,8 @@ class Player {
   }
 
   async #local(action: string, itemId: string | undefined): Promise<void> {
-    const { recorder, clock } = this.#recording;
-    if (action === "stop") {
-      await recorder.settled();
-      this.#stopped = recorder.stop({ durationMs: clock.now() - this.#startMs });
-      // Settled by the end of the drain.
-      void this.#stopped.catch(() => undefined);
-    } else if (action === "remove_request") {
+    const { recorder } = this.#recording;
+    if (action === "remove_request") {
       await this.#requestRemoval(itemId ?? "");
     } else if (action === "persist_fail_next") {
       this.#removalsToFail += 1;
