@@ -83,9 +83,21 @@ export function claimedBytes(file: string): number {
   return data;
 }
 
+/** Takes `flock` on a file with a language that every Mac and Linux machine has; then does what `then` says. */
+function locker(then: string): string {
+  return `use Fcntl ":flock"; open(my $f, "+<", $ARGV[0]) or exit 2; flock($f, LOCK_EX | LOCK_NB) or exit 1; ${then}`;
+}
+
 /** Whether anybody holds the capture lock (`flock`) on a file. */
 export function isLocked(file: string): boolean {
-  return spawnSync("flock", ["--exclusive", "--nonblock", file, "true"]).status !== 0;
+  const { status } = spawnSync("perl", ["-e", locker("exit 0"), file]);
+  if (status !== 0 && status !== 1) throw new Error(`the lock could not be looked at: ${String(status)}`);
+  return status === 1;
+}
+
+/** Another process that holds the lock until its standard input ends. */
+export function holdLock(file: string): ChildProcess {
+  return spawn("perl", ["-e", locker("<STDIN>"), file], { stdio: ["pipe", "ignore", "ignore"] });
 }
 
 export async function until(condition: () => boolean, what: string): Promise<void> {

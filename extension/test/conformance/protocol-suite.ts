@@ -8,6 +8,7 @@ import {
   DATA_OFFSET,
   expectWholeBooks,
   HelperProcess,
+  holdLock,
   type HelperTarget,
   isLocked,
   noisySamples,
@@ -244,12 +245,12 @@ export function protocolSuite(target: () => HelperTarget): void {
     await until(() => first.announcedBytes > 0, "some sound");
     const empty = newAsset();
     writeFileSync(empty, "");
-    const holder = spawn("flock", ["--exclusive", empty, "cat"], { stdio: ["pipe", "ignore", "ignore"] });
+    const holder = holdLock(empty);
     await until(() => isLocked(empty), "the lock of another process");
     const second = launch([], { asset: empty, flags: "r+" });
     expect((await second.exited()).code).toBe(75);
     expect(statSync(empty).size).toBe(0);
-    holder.stdin.end();
+    holder.stdin?.end();
     const third = launch([], { asset: first.asset, flags: "r+" });
     expect([66, 75]).toContain((await third.exited()).code);
     expect(first.exit).toBeUndefined();
