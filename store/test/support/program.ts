@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { buildSync } from "esbuild";
+import { build, buildSync } from "esbuild";
 
 const bundles = new Map<string, string>();
 let folder: string | undefined;
@@ -26,6 +26,48 @@ export function bundleProgram(name: string, define: Record<string, string> = {})
     logLevel: "error",
   });
   bundles.set(key, outfile);
+  return outfile;
+}
+
+/** A change of one place in the product, to see whether the suite notices. */
+export interface Mutation {
+  /** End of the path of the source file. */
+  file: string;
+  from: string;
+  to: string;
+}
+
+/** Bundles a program over a product that is changed in the given places; throws when one is not found. */
+export async function bundleMutant(name: string, mutations: readonly Mutation[]): Promise<string> {
+  folder ??= fs.mkdtempSync(join(tmpdir(), "persyk-programs-"));
+  const outfile = join(folder, `${name}-mutant-${fs.readdirSync(folder).length}.cjs`);
+  const applied = new Set<Mutation>();
+  await build({
+    entryPoints: [join(__dirname, "programs", `${name}.ts`)],
+    bundle: true,
+    platform: "node",
+    target: "node22",
+    outfile,
+    logLevel: "error",
+    plugins: [
+      {
+        name: "mutate",
+        setup(building) {
+          building.onLoad({ filter: /store\/src\/.*\.ts$/ }, (args) => {
+            let contents = fs.readFileSync(args.path, "utf8");
+            for (const mutation of mutations.filter(({ file }) => args.path.endsWith(file))) {
+              if (!contents.includes(mutation.from)) continue;
+              contents = contents.replace(mutation.from, mutation.to);
+              applied.add(mutation);
+            }
+            return { contents, loader: "ts" };
+          });
+        },
+      },
+    ],
+  });
+  const missed = mutations.find((mutation) => !applied.has(mutation));
+  if (missed !== undefined) throw new Error(`the place to change is not in ${missed.file}`);
   return outfile;
 }
 
@@ -65,7 +107,8 @@ export class Program {
   }
 
   static node(bundle: string, args: readonly string[], env: Record<string, string> = {}): Program {
-    return new Program(process.execPath, [bundle, ...args], env);
+    // Compiled code is kept beside the bundle: most of a short life would be spent compiling.
+    return new Program(process.execPath, [bundle, ...args], { NODE_COMPILE_CACHE: `${bundle}.cache`, ...env });
   }
 
   /** Waits until a line that satisfies the test has been said, now or before. */
