@@ -4,9 +4,19 @@
  * The calls are synchronous, a slice at a time: for thousands of small files the trip to the thread pool and back costs
  * several times what the work does.
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { type BigIntStats, type Dirent } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { StoreError } from "../errors";
 import { asStoreError } from "../platform/errno";
 import { Breather } from "./breather";
@@ -76,7 +86,7 @@ export async function listLogs(place: Place, cache: HeaderCache, signal?: AbortS
 function directoriesOf(root: string): string[] {
   try {
     const entries = readdirSync(root, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => join(root, entry.name));
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => `${root}${sep}${entry.name}`);
   } catch (error) {
     if (isAbsent(error) && statOf(root) === undefined) return [];
     throw asStoreError(error, { location: root }, "read the root");
@@ -223,17 +233,25 @@ function rawHeader(fd: number, stats: BigIntStats): Buffer {
 
 /**
  * The paths in a root where a log of this id is, in any project folder. Normally one; none for an unknown id.
- * Rejects a log of this id in the other encoding or in the flat layout.
+ * Rejects a log of this id in the other encoding, and one in the flat layout where there is no other.
  */
 export async function findLogs(place: Place, id: string, signal?: AbortSignal): Promise<string[]> {
   const breather = new Breather(signal);
   const name = encodeName(id);
   if (name === undefined) return [];
+  const projects = directoriesOf(place.root);
   const paths: string[] = [];
-  for (const project of directoriesOf(place.root)) {
+  // A root may have thousands of projects, so each costs no more than the question whether a name is there.
+  for (const project of projects) {
     if (breather.isDue) await breather.breathe();
+    if (!existsSync(`${project}${sep}${name}`)) continue;
     const path = probe(place, project, name);
     if (path !== undefined) paths.push(path);
+  }
+  if (paths.length > 0) return paths;
+  for (const project of projects) {
+    if (breather.isDue) await breather.breathe();
+    refuseFlat(project, name);
   }
   breather.check();
   return paths;
@@ -246,16 +264,19 @@ export function probeLog(place: Place, id: string, cwd: string | undefined): str
 }
 
 function probe(place: Place, project: string, name: string): string | undefined {
-  for (const compression of ["zstd", "none"] as const) {
-    const flat = join(project, name + logSuffix(compression));
-    if (statOf(flat)?.isFile() === true) throw flatLayout(flat);
-  }
+  refuseFlat(project, name);
   const directory = join(project, name);
-  const stats = statOf(directory);
-  if (stats === undefined) return undefined;
+  if (statOf(directory) === undefined) return undefined;
   refuseOpposite(directory, place.compression);
   const path = join(directory, logName(place.compression));
   return statOf(path) === undefined ? undefined : path;
+}
+
+function refuseFlat(project: string, name: string): void {
+  for (const compression of ["zstd", "none"] as const) {
+    const flat = `${project}${sep}${name}${logSuffix(compression)}`;
+    if (existsSync(flat) && statOf(flat)?.isFile() === true) throw flatLayout(flat);
+  }
 }
 
 function encodeName(id: string): string | undefined {

@@ -36,7 +36,8 @@ export function walkFrame(buffer: Buffer, start: number, base = 0): FrameWalk {
   }
   at += 1;
   const singleSegment = (descriptor & 0x20) !== 0;
-  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
+  const dictionaryFlag = descriptor & 3;
+  const dictionaryBytes = dictionaryFlag === 3 ? 4 : dictionaryFlag;
   const sizeFlag = descriptor >>> 6;
   const sizeBytes = sizeFlag === 0 ? (singleSegment ? 1 : 0) : 1 << sizeFlag;
   const sizeAt = at + (singleSegment ? 0 : 1) + dictionaryBytes;
@@ -45,7 +46,7 @@ export function walkFrame(buffer: Buffer, start: number, base = 0): FrameWalk {
   const contentSize = readContentSize(buffer, sizeAt, sizeBytes);
   for (;;) {
     if (length - at < 3) return { kind: "open" };
-    const header = buffer.readUIntLE(at, 3);
+    const header = (buffer[at] ?? 0) | ((buffer[at + 1] ?? 0) << 8) | ((buffer[at + 2] ?? 0) << 16);
     const type = (header >>> 1) & 3;
     if (type === BLOCK_RESERVED) {
       throw corrupt(`corrupt Zstandard session log: reserved block type at byte ${base + at}`, { offset: base + at });

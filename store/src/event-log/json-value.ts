@@ -90,18 +90,33 @@ function isRootPrototype(value: unknown): boolean {
   );
 }
 
-/** Freezes a tree of parsed JSON without using the call stack. */
+/** Trees up to this depth are frozen on the call stack, which is faster; deeper ones from a list. */
+const SHALLOW_LEVELS = 64;
+
+/** Freezes a tree of parsed JSON, however deep it is. */
 export function freezeJson<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  const pending: object[] = [value];
+  if (typeof value === "object" && value !== null) freezeTree(value, SHALLOW_LEVELS);
+  return value;
+}
+
+function freezeTree(tree: object, levels: number): void {
+  Object.freeze(tree);
+  for (const key in tree) {
+    const child: unknown = Reflect.get(tree, key);
+    if (typeof child !== "object" || child === null) continue;
+    if (levels > 0) freezeTree(child, levels - 1);
+    else freezeDeep(child);
+  }
+}
+
+function freezeDeep(tree: object): void {
+  const pending: object[] = [tree];
   for (let current = pending.pop(); current !== undefined; current = pending.pop()) {
-    if (Object.isFrozen(current)) continue;
     Object.freeze(current);
     for (const child of Object.values(current) as unknown[]) {
       if (typeof child === "object" && child !== null) pending.push(child);
     }
   }
-  return value;
 }
 
 /** Structural equality of two parsed JSON values; the order of keys does not count. */

@@ -5,10 +5,12 @@ import { walkFrame } from "./frames";
 import { MAX_HEADER_BYTES } from "./header";
 import { readFully, type ReadableFile } from "./log-file";
 import { type Compression } from "./types";
-import { decodeTornFrame, FrameDecoder } from "./zstd";
+import { decodeTornFrame, FrameDecoder, LARGE_FRAME_BYTES } from "./zstd";
 
 /** Bytes asked for at once. */
 const WINDOW_BYTES = 1024 * 1024;
+/** Decoded bytes that are handed over at once, at most one frame more. */
+const BATCH_BYTES = 256 * 1024;
 
 export interface ReadLimits {
   /** What one frame, or one line of an uncompressed log, may hold when decoded, in bytes. */
@@ -17,7 +19,7 @@ export interface ReadLimits {
 
 export const DEFAULT_LIMITS: ReadLimits = { maxFrameBytes: 256 * 1024 * 1024 };
 
-/** One piece of a log. The bytes are valid until the next piece is asked for. */
+/** One piece of a log. The bytes are valid until the next batch is asked for. */
 export interface PlainPiece {
   readonly kind: "header" | "complete" | "torn";
   readonly bytes: Buffer;
@@ -33,9 +35,17 @@ export interface PlainSource {
   readonly limits: ReadLimits;
 }
 
-/** The pieces of a log from its start: first the header line with its LF, then all that follows. */
-export function plaintext(source: PlainSource): AsyncGenerator<PlainPiece, void> {
+/**
+ * The pieces of a log from its start, in batches: first the header line with its LF, alone, then all that follows.
+ * A log of small frames gives many pieces at once, because waiting for each would cost more than reading it.
+ */
+export function plaintextBatches(source: PlainSource): AsyncGenerator<readonly PlainPiece[], void> {
   return source.compression === "zstd" ? framedPieces(source) : rawPieces(source);
+}
+
+/** The same pieces one by one. */
+export async function* plaintext(source: PlainSource): AsyncGenerator<PlainPiece, void> {
+  for await (const pieces of plaintextBatches(source)) yield* pieces;
 }
 
 function headerless(source: PlainSource): StoreError {
@@ -43,25 +53,46 @@ function headerless(source: PlainSource): StoreError {
   return corrupt(`empty or header-less ${kind}session log`, { line: 1, offset: 0 });
 }
 
-async function* framedPieces(source: PlainSource): AsyncGenerator<PlainPiece, void> {
-  const decoder = new FrameDecoder(source.limits.maxFrameBytes);
+async function* framedPieces(source: PlainSource): AsyncGenerator<readonly PlainPiece[], void> {
+  const { maxFrameBytes } = source.limits;
+  const decoder = new FrameDecoder(maxFrameBytes);
   const headerDecoder = new FrameDecoder(MAX_HEADER_BYTES);
+  let hasHeader = false;
+  let batch: PlainPiece[] = [];
+  let batchBytes = 0;
   try {
-    let isFirst = true;
-    for await (const { frame, offset, contentSize, isComplete } of frames(source, 0)) {
-      if (!isComplete) {
-        if (isFirst) throw headerless(source);
-        yield { kind: "torn", bytes: await decodeTornFrame(frame, offset, source.limits.maxFrameBytes), offset };
-        return;
+    for await (const found of frameBatches(source, 0)) {
+      for (const { frame, offset, contentSize, isComplete } of found) {
+        if (!hasHeader) {
+          if (!isComplete) throw headerless(source);
+          const line = headerDecoder.decodeSync(frame, contentSize, offset);
+          if (line.length === 0 || line.indexOf(10) !== line.length - 1) {
+            throw corrupt("corrupt Zstandard session log: first frame is not exactly one header line", { offset: 0 });
+          }
+          hasHeader = true;
+          yield [{ kind: "header", bytes: line, offset }];
+          continue;
+        }
+        if (!isComplete) {
+          if (batch.length > 0) yield batch;
+          yield [{ kind: "torn", bytes: await decodeTornFrame(frame, offset, maxFrameBytes), offset }];
+          return;
+        }
+        const isLarge = frame.length >= LARGE_FRAME_BYTES;
+        const bytes = isLarge
+          ? await decoder.decode(frame, contentSize, offset)
+          : decoder.decodeSync(frame, contentSize, offset);
+        // The decoder uses its memory again; a large result is memory of its own.
+        batch.push({ kind: "complete", bytes: isLarge ? bytes : Buffer.from(bytes), offset });
+        batchBytes += bytes.length;
+        if (batchBytes < BATCH_BYTES) continue;
+        yield batch;
+        batch = [];
+        batchBytes = 0;
       }
-      const bytes = await (isFirst ? headerDecoder : decoder).decode(frame, contentSize, offset);
-      if (isFirst && (bytes.length === 0 || bytes.indexOf(10) !== bytes.length - 1)) {
-        throw corrupt("corrupt Zstandard session log: first frame is not exactly one header line", { offset: 0 });
-      }
-      yield { kind: isFirst ? "header" : "complete", bytes, offset };
-      isFirst = false;
     }
-    if (isFirst) throw headerless(source);
+    if (!hasHeader) throw headerless(source);
+    if (batch.length > 0) yield batch;
   } finally {
     decoder.close();
     headerDecoder.close();
@@ -76,38 +107,45 @@ export interface FrameBytes {
   readonly isComplete: boolean;
 }
 
-/** The frames of a compressed log from a frame's start on, undecoded. The bytes are valid until the next frame. */
-export async function* frames(source: PlainSource, from: number): AsyncGenerator<FrameBytes, void> {
+/**
+ * The frames of a compressed log from a frame's start on, undecoded, as many at once as a read gave. The bytes are valid
+ * until the next batch. Frame by frame this would be a wait for each of them.
+ */
+export async function* frameBatches(source: PlainSource, from: number): AsyncGenerator<readonly FrameBytes[], void> {
   const { file, size, limits } = source;
   const maxFrame = limits.maxFrameBytes + (limits.maxFrameBytes >>> 8) + WINDOW_BYTES;
   let buffer = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, size - from));
-  /** File offset of the buffer's first byte, bytes that are filled, and where the next frame starts in it. */
+  /** File offset of the buffer's first byte, and bytes that are filled. */
   let base = from;
   let filled = 0;
-  let at = 0;
-  while (base + at < size) {
+  while (base < size) {
     const view = buffer.subarray(0, filled);
-    const walk = filled > at ? walkFrame(view, at, base) : ({ kind: "open" } as const);
-    if (walk.kind === "complete") {
+    const batch: FrameBytes[] = [];
+    let at = 0;
+    while (at < filled) {
+      const walk = walkFrame(view, at, base);
+      if (walk.kind === "open") break;
       const frame = view.subarray(at, walk.end);
-      yield { frame, offset: base + at, contentSize: walk.contentSize, isComplete: true };
+      batch.push({ frame, offset: base + at, contentSize: walk.contentSize, isComplete: true });
       at = walk.end;
-      continue;
     }
+    if (batch.length > 0) yield batch;
     const rest = filled - at;
     if (base + filled >= size) {
-      yield { frame: view.subarray(at), offset: base + at, contentSize: undefined, isComplete: false };
+      if (rest > 0) yield [{ frame: view.subarray(at), offset: base + at, contentSize: undefined, isComplete: false }];
       return;
     }
     if (rest >= maxFrame) {
-      throw new StoreError("event-log-too-large", { offset: base + at, message: `the frame at byte ${base + at}` });
+      throw new StoreError("event-log-too-large", {
+        offset: base + at,
+        message: `the frame at byte ${base + at} takes more than ${maxFrame} bytes`,
+      });
     }
     const wanted = Math.min(size - base - at, Math.max(WINDOW_BYTES, rest * 2));
     const next = wanted > buffer.length ? Buffer.allocUnsafeSlow(wanted) : buffer;
     buffer.copy(next, 0, at, filled);
     buffer = next;
     base += at;
-    at = 0;
     filled = rest;
     const length = Math.min(buffer.length, size - base) - filled;
     await readFully(file, buffer, filled, length, base + filled);
@@ -115,15 +153,15 @@ export async function* frames(source: PlainSource, from: number): AsyncGenerator
   }
 }
 
-async function* rawPieces(source: PlainSource): AsyncGenerator<PlainPiece, void> {
+async function* rawPieces(source: PlainSource): AsyncGenerator<readonly PlainPiece[], void> {
   const { file, size } = source;
   const header = await readRawHeader(source);
-  yield { kind: "header", bytes: header, offset: 0 };
+  yield [{ kind: "header", bytes: header, offset: 0 }];
   const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(WINDOW_BYTES, size - header.length)));
   for (let at = header.length; at < size;) {
     const length = Math.min(buffer.length, size - at);
     await readFully(file, buffer, 0, length, at);
-    yield { kind: "complete", bytes: buffer.subarray(0, length), offset: at };
+    yield [{ kind: "complete", bytes: buffer.subarray(0, length), offset: at }];
     at += length;
   }
 }

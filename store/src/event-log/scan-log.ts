@@ -3,7 +3,7 @@ import { StoreError } from "../errors";
 import { Breather } from "./breather";
 import { corrupt } from "./errors";
 import { parseHeaderToRead, type ParsedHeader } from "./header";
-import { plaintext, type PlainSource } from "./plaintext";
+import { plaintextBatches, type PlainSource } from "./plaintext";
 import { RecordScanner } from "./record-scanner";
 import { type LogEvent, type LogWarning } from "./types";
 import { EventValidator } from "./validator";
@@ -51,11 +51,13 @@ export interface ScanEnd {
 /** Reads and validates a log; yields its events in batches. Throws `event-log-corrupt` or `event-log-unsupported`. */
 export async function* scanLog(source: PlainSource, options: ScanOptions): AsyncGenerator<LogEvent[], ScanEnd> {
   const breather = new Breather(options.signal);
-  const pieces = plaintext(source);
+  const pieces = plaintextBatches(source);
   try {
     const first = await pieces.next();
-    if (first.done === true) throw corrupt("empty or header-less session log", { line: 1, offset: 0 });
-    const header = parseHeaderToRead(first.value.bytes.subarray(0, -1));
+    const line = first.done === true ? undefined : first.value[0]?.bytes;
+    if (line === undefined) throw corrupt("empty or header-less session log", { line: 1, offset: 0 });
+    const header = parseHeaderToRead(line.subarray(0, -1));
+    const headerBytes = line.length;
     await options.onHeader(header);
     breather.check();
     const { extraTypes, freeze } = options;
@@ -64,20 +66,21 @@ export async function* scanLog(source: PlainSource, options: ScanOptions): Async
     const scanner = new RecordScanner({ validator, freeze, maxLineBytes: source.limits.maxFrameBytes });
     const isFramed = source.compression === "zstd";
     let tornAt: number | undefined;
-    for await (const piece of pieces) {
+    for await (const batch of pieces) {
       breather.check();
-      if (piece.kind === "torn") {
-        assertWhole(scanner, piece.offset);
-        tornAt = piece.offset;
-        scanner.keepRaw();
+      for (const piece of batch) {
+        if (piece.kind === "torn") {
+          assertWhole(scanner, piece.offset);
+          tornAt = piece.offset;
+          scanner.keepRaw();
+        }
+        scanner.push(piece.bytes, piece.offset, !isFramed);
+        while (scanner.run(LINES_A_STEP)) if (breather.isDue) await breather.breathe();
       }
-      scanner.push(piece.bytes, piece.offset, !isFramed);
-      while (scanner.run(LINES_A_STEP)) if (breather.isDue) await breather.breathe();
       if (breather.isDue) await breather.breathe();
       if (scanner.waiting >= EVENTS_A_BATCH && !validator.hasFailed) yield scanner.take();
     }
     if (isFramed && tornAt === undefined) assertWhole(scanner, source.size);
-    const headerBytes = first.value.bytes.length;
     const tail = isFramed ? framedTail(source, scanner, tornAt) : rawTail(source, scanner, headerBytes);
     validator.finish();
     if (scanner.waiting > 0) yield scanner.take();

@@ -3,7 +3,7 @@ import { Breather } from "./breather";
 import { parseHeaderToRead } from "./header";
 import { needsPrefix } from "./legacy";
 import { readFully } from "./log-file";
-import { frames, plaintext, type PlainSource } from "./plaintext";
+import { frameBatches, plaintext, type PlainSource } from "./plaintext";
 import { RecordScanner } from "./record-scanner";
 import { type ScanOptions } from "./scan-log";
 import { isRecord, type EventLogHeader, type LogEvent } from "./types";
@@ -71,9 +71,11 @@ interface Start {
 async function findFrames(source: PlainSource, fromSeq: number, breather: Breather): Promise<Start | undefined> {
   const starts: number[] = [];
   let torn: { frame: Buffer; offset: number } | undefined;
-  for await (const { frame, offset, isComplete } of frames(source, 0)) {
-    if (isComplete) starts.push(offset);
-    else torn = { frame: Buffer.from(frame), offset };
+  for await (const batch of frameBatches(source, 0)) {
+    for (const { frame, offset, isComplete } of batch) {
+      if (isComplete) starts.push(offset);
+      else torn = { frame: Buffer.from(frame), offset };
+    }
     if (breather.isDue) await breather.breathe();
   }
   const decoder = new FrameDecoder(source.limits.maxFrameBytes);

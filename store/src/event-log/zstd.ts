@@ -13,7 +13,7 @@ import { corrupt } from "./errors";
 const FRAME_PARAMETERS = { params: { [zlib.constants.ZSTD_c_checksumFlag]: 1 } };
 const SCRATCH_BYTES = 256 * 1024;
 /** A frame of this compressed size or more is decoded on the thread pool. */
-const LARGE_FRAME_BYTES = 1024 * 1024;
+export const LARGE_FRAME_BYTES = 1024 * 1024;
 
 const decompressAsync = promisify(zlib.zstdDecompress);
 
