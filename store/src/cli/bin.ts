@@ -9,6 +9,9 @@ process.on("SIGINT", () => {
 });
 process.on("SIGTERM", () => interrupted.abort(new DOMException("terminated", "AbortError")));
 
+// A file that reaches the size limit is an error to report (EFBIG), not a reason to die in the middle of a write.
+if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
+
 // The reader of a pipe may leave early (`persyk list | head`): that is no failure.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {

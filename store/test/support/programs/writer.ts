@@ -80,6 +80,13 @@ const modes: Record<string, () => Promise<void>> = {
     say(`recovered ${action}`);
   },
 
+  /** Opens and says what is found. */
+  async open() {
+    const session = await openSession(place, context);
+    say(`verdict ${session.verdict}`);
+    await session.close();
+  },
+
   async delete() {
     for (const child of fs.readdirSync(place).filter((entry) => !entry.startsWith("."))) {
       say(`deleting ${child}`);
@@ -108,6 +115,9 @@ const modes: Record<string, () => Promise<void>> = {
     }
   },
 };
+
+// As the command line does: a size limit is an error to report, not a reason to die in the middle of a write.
+process.on("SIGXFSZ", () => undefined);
 
 const run = modes[mode];
 if (run === undefined) throw new Error(`no such mode: ${mode}`);
