@@ -2,13 +2,14 @@
  * What is kept of one frame (Session file format, Realtime retention and ordered publication): the sanitized payload
  * inside the limits of a record, the pointers of what was redacted, and the media that go into assets.
  */
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../format/schema";
 import { MAX_DEPTH, MAX_RECORD_BYTES } from "../format/names";
 import { isScalarText, nameOf, scalarText } from "./fields";
 import { deepJsonText } from "./json-text";
 import { sanitizeFrame } from "./sanitize";
-import { redactText } from "./secrets";
+import { mayHoldSecret, redactText } from "./secrets";
 
 export interface EvidenceMedia {
   pointer: string;
@@ -41,14 +42,17 @@ const ENVELOPE_BYTES = 512;
 /** What is kept of a frame that came over the wire. Never throws, whatever it is. */
 export function evidenceOfFrame(data: string | Uint8Array): Evidence {
   if (typeof data === "string") return textEvidence(data);
-  const text = decodeUtf8(data);
-  return text === undefined ? binaryEvidence(Buffer.from(data)) : textEvidence(text);
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return isUtf8(bytes) ? textEvidence(bytes.toString("utf8")) : binaryEvidence(bytes);
 }
 
 function textEvidence(text: string): Evidence {
   const value = parseJson(text);
-  if (value === undefined)
-    return wrapped("not-json", scalarText(redactText(text)), redactText(text) !== text, undefined, "text");
+  if (value === undefined) {
+    return mayHoldSecret(text)
+      ? digestOnly("not-json", Buffer.from(text, "utf8"))
+      : wrapped("not-json", scalarText(text), false, undefined, "text");
+  }
   if (isObject(value)) return evidenceOfEvent(value);
   // As a member of an object, so that the same pass sanitizes it.
   const member = parseJson(`{"value":${text}}`);
@@ -118,21 +122,23 @@ function wrapped(
   };
 }
 
-/** Bytes that are no text. What looks like a secret in them cannot be cut out, so then only their digest is kept. */
-function binaryEvidence(bytes: Buffer): Evidence {
-  const ascii = bytes.toString("latin1");
-  const isSuspect = redactText(ascii) !== ascii;
-  const wrappedBytes: JsonObject = {
-    reason: "not-text",
-    bytes: bytes.length,
-    sha256: createHash("sha256").update(bytes).digest("hex"),
-    data: null,
-  };
+/** Bytes that are no text are kept as they are, unless they look like holding a secret. */
+function binaryEvidence(source: Buffer): Evidence {
+  // The caller may use its memory again before this is written.
+  const bytes = Buffer.from(source);
+  const evidence = digestOnly("not-text", bytes);
+  if (bytes.length === 0 || mayHoldSecret(bytes.toString("latin1"))) return evidence;
+  return { ...evidence, redactions: [], media: [{ pointer: "/wrapped/data", bytes, kind: "binary" }] };
+}
+
+/** What cannot be read cannot be redacted in part: only its size and digest are kept. */
+function digestOnly(reason: WrapReason, bytes: Buffer): Evidence {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
     frame: undefined,
-    payload: { wrapped: wrappedBytes },
-    redactions: isSuspect ? ["/wrapped/data"] : [],
-    media: isSuspect || bytes.length === 0 ? [] : [{ pointer: "/wrapped/data", bytes, kind: "binary" }],
+    payload: { wrapped: { reason, bytes: bytes.length, sha256, data: null } },
+    redactions: ["/wrapped/data"],
+    media: [],
     remoteEventId: undefined,
     recordBytes: ENVELOPE_BYTES + MEDIA_REFERENCE_BYTES + 256,
   };
@@ -141,13 +147,4 @@ function binaryEvidence(bytes: Buffer): Evidence {
 function remoteEventIdOf(frame: JsonObject): string | undefined {
   const id = nameOf(frame, "event_id");
   return id === undefined || id.length > 512 || !isScalarText(id) ? undefined : redactText(id);
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
 }

@@ -31,17 +31,20 @@ const NAMED =
 const NAMED_LINES =
   "(?:proxy-)?authorization|(?:set-)?cookie|sec-websocket-protocol|openai-(?:safety-identifier|organization|project)";
 
-/** Free text: error messages, close reasons, addresses, stack traces. */
+/**
+ * Free text: error messages, close reasons, addresses, stack traces. Each of them takes time in proportion to the text,
+ * whatever the text is: a provider chooses it.
+ */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   // The part of an address before its host.
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi, `$1${REDACTED}@`],
+  [/:\/\/[^\s/?#"'<>]*@/g, `://${REDACTED}@`],
   [new RegExp(`([?&;](?:${QUERY_KEYS})=)[^&#\\s"'<>;]*`, "gi"), `$1${REDACTED}`],
   [/openai-insecure-api-key\.[^\s,"']+/gi, `openai-insecure-api-key.${REDACTED}`],
   [new RegExp(`\\b(${NAMED_LINES})(["']?\\s*[:=]\\s*)(?:"[^"]*"|'[^']*'|[^\\r\\n"']+)`, "gi"), `$1$2${REDACTED}`],
   [new RegExp(`\\b(${NAMED})(["']?\\s*[:=]\\s*)(?:"[^"]*"|'[^']*'|[^\\s"',;}\\]]+)`, "gi"), `$1$2${REDACTED}`],
   [/\b(Bearer|Basic)\s+(?!\[redacted\])[A-Za-z0-9._~+/=*-]{4,}/gi, `$1 ${REDACTED}`],
   [/\b(?:sk-|ek_|xai-|gsk_|AIza)[A-Za-z0-9_*.-]{3,}/g, REDACTED],
-  [/\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
+  [/\beyJ[A-Za-z0-9_-]{6,512}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g, REDACTED],
 ];
 
 /** A cheap test that most strings fail, so that long harmless ones cost one pass. */
@@ -54,6 +57,17 @@ export function redactText(text: string): string {
   let result = text;
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
   return result;
+}
+
+const MEMBER_NAME = /([A-Za-z_-]{2,64})["']?\s*[:=]/g;
+
+/** Whether text that is no JSON may hold a secret in a place that only its structure would show. */
+export function mayHoldSecret(text: string): boolean {
+  if (redactText(text) !== text) return true;
+  for (const [, name = ""] of text.matchAll(MEMBER_NAME)) {
+    if (isSecretKey(name) || name.toLowerCase() === "headers") return true;
+  }
+  return false;
 }
 
 /** An address without user info, query and fragment, as a connection's provenance keeps it. */

@@ -14,7 +14,7 @@ export interface UnfinishedReport {
   recordings: { recordingId: string }[];
   /** Items that were final and next in order and have no message: their text is in the evidence only. */
   unmaterialized: { connectionId: string; itemId: string; role: "user" | "assistant" }[];
-  /** Items that had no outcome when the evidence ends, and are not named as a gap of a finished recording. */
+  /** Items without an outcome when the evidence ends, and final ones that wait behind them; named gaps are left out. */
   unresolved: { connectionId: string; itemId: string; role: "user" | "assistant" }[];
   /** Removals without an end: the provider has acknowledged it, or never answered. */
   removals: { targetId: string; connectionId: string; itemId: string; state: "acknowledged" | "unanswered" }[];
