@@ -3,6 +3,7 @@ import { type CliContext, type Register } from "../context";
 import { register as append } from "./append";
 import { register as archive } from "./archive";
 import { register as completion } from "./completion";
+import { register as context } from "./context";
 import { register as create } from "./create";
 import { register as deleteSession } from "./delete";
 import { register as doctor } from "./doctor";
@@ -24,6 +25,7 @@ const commands: readonly Register[] = [
   list,
   search,
   show,
+  context,
   last,
   exportSession,
   inspect,
