@@ -59,8 +59,8 @@ async function pinSession(fs: FileSystem, location: string): Promise<PinnedDirec
     if (!log.isFile()) throw new StoreError("unsafe-path", { location });
     return folder;
   } catch (error) {
-    if (errnoName(error) === "ENOENT") throw new StoreError("not-found", { location });
-    throw asStoreError(error, { location }, "look at the session");
+    const typed = asStoreError(error, { location }, "look at the session");
+    throw typed.code === "location-gone" ? new StoreError("not-found", { location, cause: error }) : typed;
   }
 }
 
