@@ -18,7 +18,7 @@ import { finishedMarkdown, liveMarkdown, welcomeMarkdown } from "../lib/live-mar
 import { shorten } from "../lib/format";
 import { openCommand, refreshMenuBar } from "../lib/raycast";
 import { type RecordingFace } from "../lib/recording-face";
-import { recordings, type RecordingTarget } from "../lib/recording";
+import { recordings, type Recordings, type RecordingTarget } from "../lib/recording";
 import { describeProvider, type Settings } from "../lib/settings";
 import { LiveMetadata } from "./LiveMetadata";
 import { ProblemView } from "./ProblemView";
@@ -28,20 +28,22 @@ interface Props {
   settings: Settings;
   start: RecordingTarget;
   onEnd?: () => void;
+  /** The recording of this extension, unless a test gives another. */
+  source?: Recordings;
 }
 
 const WELCOMED = "welcomed";
 
 /** A recording while it runs, and what became of it. Closing this view changes nothing: opening it again attaches. */
-export function LiveView({ settings, start: target, onEnd }: Props): ReactElement {
-  const source = useMemo(() => recordings(), []);
+export function LiveView({ settings, start: target, onEnd, source: given }: Props): ReactElement {
+  const source = useMemo(() => given ?? recordings(), [given]);
   const welcomed = useMemo(
     () => async () => target.kind !== "microphone" || (await LocalStorage.getItem(WELCOMED)) !== undefined,
     [target.kind],
   );
   const { state, start } = useLiveRecording({ settings, source, target, welcomed });
   const face = state.kind === "face" ? state.face : null;
-  useAnnouncement(face, settings, onEnd);
+  useAnnouncement(face, settings, source, onEnd);
   switch (state.kind) {
     case "checking":
       return <Detail isLoading markdown="" />;
@@ -71,20 +73,21 @@ export function LiveView({ settings, start: target, onEnd }: Props): ReactElemen
         </ProblemView>
       );
     case "face":
-      return <FaceView face={state.face} settings={settings} start={start} />;
+      return <FaceView face={state.face} settings={settings} source={source} start={start} />;
   }
 }
 
 function FaceView({
   face,
   settings,
+  source,
   start,
 }: {
   face: Exclude<RecordingFace, { kind: "none" }>;
   settings: Settings;
+  source: Recordings;
   start: () => void;
 }): ReactElement {
-  const source = useMemo(() => recordings(), []);
   const { pop } = useNavigation();
   const again = (
     <Action title="Record Again" icon={Icon.Microphone} shortcut={Keyboard.Shortcut.Common.New} onAction={start} />
@@ -166,15 +169,20 @@ function FaceView({
 }
 
 /** Copies the transcript once, when a recording ends before someone's eyes, and tells the next command that it is done. */
-function useAnnouncement(face: RecordingFace | null, settings: Settings, onEnd: (() => void) | undefined): void {
-  const source = useMemo(() => recordings(), []);
+function useAnnouncement(
+  face: RecordingFace | null,
+  settings: Settings,
+  source: Recordings,
+  onEnd: (() => void) | undefined,
+): void {
   const announced = useRef(false);
   useEffect(() => {
     if (face === null || face.kind === "none" || face.kind === "live") {
       announced.current = false;
       return;
     }
-    if (announced.current) return;
+    // An interrupted recording stays to be seen until somebody has recovered it.
+    if (announced.current || face.kind === "interrupted") return;
     announced.current = true;
     const announce = async () => {
       if (face.kind === "finished" && !face.announced && face.fresh && settings.copyOnStop && face.text !== "") {

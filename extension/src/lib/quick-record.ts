@@ -3,9 +3,9 @@ import { type HostView } from "../host/client";
 import { type HostState } from "../host/state";
 import { copyTranscript } from "./copy";
 import { spokenLength } from "./format";
-import { problemOf, problemOfReport, type Problem } from "./problems";
+import { problemOf, type Problem } from "./problems";
 import { openCommand, refreshMenuBar, setSubtitle } from "./raycast";
-import { endedRecently } from "./recording-face";
+import { deviceName, endedRecently, failureOf } from "./recording-face";
 import { recordings, type Recordings } from "./recording";
 import { recordingProblem, type Settings } from "./settings";
 import { readSettings } from "./store";
@@ -43,10 +43,10 @@ async function start(source: Recordings, settings: Settings, note: string): Prom
   const problem = recordingProblem(settings);
   if (problem !== null) return explain(problem);
   const state = await source.start(settings, { kind: "microphone" });
-  if (state.phase === "failed") return explain(failure(state));
+  if (state.phase === "failed") return explain(failureOf(state));
   await setSubtitle("Recording");
   await refreshMenuBar();
-  const device = deviceOf(state);
+  const device = deviceName(state);
   await showHUD([`Listening${device === "" ? "" : ` to ${device}`}`, note].filter((part) => part !== "").join(". "));
 }
 
@@ -70,7 +70,7 @@ async function announce(source: Recordings, settings: Settings, state: HostState
   if (state.phase === "failed") {
     await source.announced();
     await refreshMenuBar();
-    return explain(failure(state));
+    return explain(failureOf(state));
   }
   const text = state.result?.text ?? "";
   if (text !== "" && settings.copyOnStop) await copyTranscript(text, settings);
@@ -86,19 +86,6 @@ function summary(text: string, settings: Settings, state: HostState): string {
   }
   const gaps = state.result?.outcome === "incomplete" ? ". Some of it is not transcribed yet" : "";
   return `${settings.copyOnStop ? "Copied" : "Saved"} ${length} of speech${gaps}`;
-}
-
-function failure(state: HostState): Problem {
-  const [warning] = state.warnings;
-  return problemOfReport(
-    state.failure ??
-      warning ?? { code: "host-not-started", message: "The recording did not start", remedy: "Try again" },
-    { location: state.session?.location },
-  );
-}
-
-function deviceOf(state: HostState): string {
-  return state.device?.name ?? "";
 }
 
 /** A HUD has no buttons, so what needs one is shown in Record; where that cannot open, the words must do. */

@@ -106,3 +106,29 @@ function deathProblem(state: HostState): Problem {
     { location: state.session?.location },
   );
 }
+
+export function deviceName({ device }: HostState): string {
+  return device ?? "";
+}
+
+const providerStates: Readonly<Record<string, string>> = {
+  connecting: "connecting",
+  open: "connected",
+  lost: "interrupted; the recording goes on",
+};
+
+function providerText({ provider }: HostState): string {
+  return `${provider.name}: ${providerStates[provider.state] ?? provider.state}`;
+}
+
+/** Why it failed: the last thing that was said. */
+export function failureOf(state: HostState): Problem {
+  return problemOfReport(
+    state.warnings.at(-1) ?? {
+      code: "host-not-started",
+      message: "The recording did not start",
+      remedy: "Try again",
+    },
+    { location: state.session?.location },
+  );
+}
