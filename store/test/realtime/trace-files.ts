@@ -51,8 +51,12 @@ export function loadTraces(): Trace[] {
     });
 }
 
+export function tracePath(name: string): string {
+  return join(FOLDER, `${name}.jsonl`);
+}
+
 export function loadTrace(name: string): TraceLine[] {
-  return parseTrace(readFileSync(join(FOLDER, `${name}.jsonl`), "utf8"));
+  return parseTrace(readFileSync(tracePath(name), "utf8"));
 }
 
 export function observedTraces(): string[] {
