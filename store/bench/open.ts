@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { openSession, type Session } from "../src/session/session";
 import { corpus, corpusForPi } from "./corpus";
-import { interleave, ms, rounds, times, timing } from "./measure";
+import { interleave, rounds, times, timing } from "./measure";
 import { importPeer } from "./peers";
 import { type BenchRow } from "./row";
 
@@ -69,15 +69,27 @@ export async function bench(): Promise<BenchRow[]> {
       1,
     ),
   );
+  if (piContext !== null) {
+    rows.push({
+      what: "… opening and context together",
+      ours: `${Math.round(opened.ours.cpuMs + context.ours.cpuMs)} ms CPU`,
+      against: "Pi 0.85, which keeps every body in memory",
+      theirs: `${Math.round(opened.pi.cpuMs + context.pi.cpuMs)} ms CPU`,
+      ratio: `${times(opened.ours.cpuMs + context.ours.cpuMs, opened.pi.cpuMs + context.pi.cpuMs)} CPU`,
+      bar: "-",
+      met: null,
+      note: "an open session here keeps an index and reads bodies back, so the context alone costs parsing them again",
+    });
+  }
   const unchanged = await interleave({ refresh: () => session.refresh() }, rounds(9));
   rows.push({
     what: "… look again at an unchanged log",
-    ours: ms(unchanged.refresh.wallMs),
+    ours: timing(unchanged.refresh),
     against: "-",
     theirs: "-",
     ratio: "-",
-    bar: "≤ 5 ms",
-    met: unchanged.refresh.wallMs <= 5,
+    bar: "≤ 5 ms CPU",
+    met: unchanged.refresh.cpuMs <= 5,
   });
   await session.close();
   return rows;
