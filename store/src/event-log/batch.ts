@@ -74,10 +74,18 @@ export function admit(id: string, events: readonly LogEvent[], validator: EventV
     const record: StoredEvent = { ...event };
     try {
       validator.admit(record);
+      if (event.type === "turn/start" && !isTurnNumber(event.data)) {
+        throw new RangeError("opens a turn whose number is not positive, so that it could never be ended");
+      }
     } catch (error) {
       throw invalid(id, index, event, error instanceof Error ? error.message : "is not valid", error);
     }
   });
+}
+
+function isTurnNumber(data: unknown): boolean {
+  const turn = isRecord(data) ? data["turn"] : undefined;
+  return typeof turn === "number" && Number.isSafeInteger(turn) && turn >= 1;
 }
 
 function invalid(id: string, index: number, event: unknown, problem: string, cause?: unknown): StoreError {

@@ -211,6 +211,7 @@ export class SessionLog {
     await this.#closeAppender();
     const closers = validator.tracker.closers().map((event) => freezeJson(event));
     const { fs, publication, encoding } = this.#context;
+    assertReadable(read, closers);
     const { appender, kept } = await repairLog(
       { fs, publication, path, encoding },
       { tail: read.tail, closers, file: read.file, revision: read.revision },
@@ -234,7 +235,7 @@ export class SessionLog {
       }
       const read = await this.#context.read(path, this.id);
       const closers = read.validator.tracker.closers();
-      if (read.tail.kind === "damaged") {
+      if (read.tail.kind === "damaged" || !isReadable(read, closers)) {
         await this.#forget();
         return viewOf(read, closers);
       }
@@ -407,6 +408,37 @@ export class SessionLog {
 
 function endOf(stats: BigIntStats): LogEnd {
   return { dev: stats.dev, ino: stats.ino, size: Number(stats.size) };
+}
+
+/**
+ * Closers repeat the number of the turn that they end, and a turn may have been opened with one that no turn end can
+ * have. The view shows them all the same; written, they would make the log unreadable.
+ */
+function assertReadable(read: LogRead, closers: readonly LogEvent[]): void {
+  const { validator, path } = read;
+  validator.begin();
+  try {
+    for (const closer of closers) validator.admit({ ...closer });
+  } catch (error) {
+    throw new StoreError("event-log-damaged", {
+      location: path,
+      message: "The open turn of the log cannot be ended in a way that could be read again.",
+      remedy: "Export the session; its log is left as it is.",
+      cause: error,
+    });
+  } finally {
+    validator.rollback();
+  }
+}
+
+function isReadable(read: LogRead, closers: readonly LogEvent[]): boolean {
+  try {
+    assertReadable(read, closers);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === "event-log-damaged") return false;
+    throw error;
+  }
 }
 
 /** The balanced and immutable view of a read. */

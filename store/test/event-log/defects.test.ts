@@ -331,6 +331,7 @@ it.each<[string, Record<string, unknown>]>([
   ["a message without surfaceOp", { type: "user/message", data: userMessage(6, "x").data }],
   ["no data", { data: undefined }],
   ["a malformed turn end", { type: "turn/end", data: { turn: 1 } }],
+  ["a turn that could not be ended", { type: "turn/start", data: { turn: 0 } }],
   ["the tag of a row", { type: "text-chunks", ignorable: true }],
   ["another envelope key", { extra: 1 }],
   ["a value of no JSON kind", { data: { at: new Date(0) } }],
@@ -359,6 +360,19 @@ it("H14: types of one's own are written for readers that do not know them", asyn
   await store.append("s", [event(7, "my/other", {})]);
   expect((await store.inspect("s")).events.length).toBe(8);
   expect(await codeOf(backend(root).inspect("s"))).toBe("event-log-unsupported");
+});
+
+it("an open turn that cannot be ended is shown, and left as it is", async () => {
+  const root = freshRoot();
+  const theirs = await reference.mount(root);
+  await theirs.call("create", { version: 0, delegationDepth: 0, ...meta("s") });
+  await theirs.call("append", "s", [event(0, "turn/start", { turn: 0 })]);
+  await theirs.unmount();
+  const before = treeOf(root);
+  const store = backend(root);
+  expect((await store.load("s")).events.length).toBe(2);
+  expect(await codeOf(store.append("s", turn(2, 1)))).toBe("event-log-damaged");
+  expect(treeOf(root)).toEqual(before);
 });
 
 it("H15: a value that is too deep is refused where it comes in, and what follows is stored", async () => {
