@@ -6,7 +6,6 @@ import { type OpenFile } from "../platform/fs";
 import { EntryIndex } from "./entry-index";
 import { fingerprintAt, fingerprintOf, type Fingerprint } from "./fingerprint";
 import { LogFacts } from "./facts";
-import { readEntries } from "./read-entries";
 import { scanRecords, type ScanOptions } from "./scan-records";
 import { type Diagnostic, MAX_DIAGNOSTICS, type Recoverable, type Verdict } from "./verdict";
 
@@ -53,14 +52,6 @@ export class LogIndex {
     this.facts.observe(entry);
     this.entries.add(entry, this.committedBytes, length);
     this.committedBytes += length + 1;
-  }
-
-  /** The committed entry with an id, read from the file. */
-  async find(file: OpenFile, id: string): Promise<Entry | undefined> {
-    const position = this.entries.positionOf(id);
-    if (position === -1) return undefined;
-    const [entry] = await readEntries(file, this.entries, [position]);
-    return entry;
   }
 
   commitHeader(header: SessionHeader, length: number): void {

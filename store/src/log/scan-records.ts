@@ -30,6 +30,7 @@ export async function scanRecords(file: OpenFile, log: LogIndex, size: number, o
     const wanted = Math.min(buffer.length - filled, size - position);
     const { bytesRead } = await file.read(buffer, filled, wanted, position);
     options.signal?.throwIfAborted();
+    // Fewer bytes than the size promised: the content is not on this computer, or was cut off meanwhile.
     if (bytesRead === 0) throw new StoreError("unavailable", { offset: position });
     filled += bytesRead;
     position += bytesRead;

@@ -66,9 +66,8 @@ function fromCustom(item: CustomMessageEntry): CustomContext {
   return { entryId, role: "custom", customType, content: knownContent(content), timestamp: Date.parse(timestamp) };
 }
 
-const PROVENANCE = ["api", "provider", "model", "usage"] as const;
+const PROVENANCE = ["api", "provider", "model"] as const;
 const RESPONSE = [
-  ...PROVENANCE,
   "stopReason",
   "errorMessage",
   "responseId",
@@ -76,6 +75,8 @@ const RESPONSE = [
   "rawStopReason",
   "providerThinkingLevel",
 ] as const;
+const COST = ["input", "output", "cacheRead", "cacheWrite", "total"] as const;
+const USAGE = ["input", "output", "cacheRead", "cacheWrite", "cacheWrite1h", "reasoning", "totalTokens"] as const;
 
 function fromMessage(entryId: string, message: Message): ContextMessage {
   const { timestamp } = message;
@@ -83,11 +84,12 @@ function fromMessage(entryId: string, message: Message): ContextMessage {
   switch (message.role) {
     case "user": {
       const user: UserContext = { entryId, role: "user", content, timestamp };
-      copyMembers(message, user, PROVENANCE);
+      copyProvenance(message, user);
       return user;
     }
     case "assistant": {
       const assistant: AssistantContext = { entryId, role: "assistant", content, timestamp };
+      copyProvenance(message, assistant);
       copyMembers(message, assistant, RESPONSE);
       return assistant;
     }
@@ -102,10 +104,23 @@ function fromMessage(entryId: string, message: Message): ContextMessage {
         toolName,
         isError,
       };
-      copyMembers(message, result, PROVENANCE);
+      copyProvenance(message, result);
       return result;
     }
   }
+}
+
+function copyProvenance(from: Message, to: Provenance): void {
+  copyMembers(from, to, PROVENANCE);
+  if (from.usage === undefined) return;
+  const { cost } = from.usage;
+  const usage: Usage = {};
+  copyMembers(from.usage, usage, USAGE);
+  if (cost !== undefined) {
+    usage.cost = {};
+    copyMembers(cost, usage.cost, COST);
+  }
+  to.usage = usage;
 }
 
 /** Copies the members that are there. */

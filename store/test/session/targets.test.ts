@@ -51,7 +51,13 @@ test("generic context keeps what a model may see, and nothing else", () => {
   };
   const unknown: Block = { type: "hologram", frames: [1] };
   const history = [
-    item({ role: "user", content: [audio, unknown], model: "whisper", later: "no" }),
+    item({
+      role: "user",
+      content: [audio, unknown],
+      model: "whisper",
+      usage: { input: 1, later: 1, cost: { total: 2, later: 1 } },
+      later: "no",
+    } as never),
     result("call", "found"),
     note("in words"),
   ];
@@ -61,6 +67,7 @@ test("generic context keeps what a model may see, and nothing else", () => {
       entryId: "e1",
       role: "user",
       model: "whisper",
+      usage: { input: 1, cost: { total: 2 } },
       timestamp: 1,
       content: [{ type: "audio", asset: { status: "missing", reason: "lost" }, startMs: 0, endMs: 5 }, unknown],
     },
