@@ -354,7 +354,7 @@ describe("bytes", () => {
         const isWhole = length > 0 && (RAW[length] === 10 || length === RAW.length);
         if (!isWhole) await compare(cut);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
@@ -377,7 +377,7 @@ describe("bytes", () => {
           await compare(bytes, "zstd");
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
     await fc.assert(
       fc.asyncProperty(
@@ -389,7 +389,7 @@ describe("bytes", () => {
           if (at < RAW.length - 1) await compare(bytes);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 

@@ -114,7 +114,7 @@ function cutTail(path: string, bytes: number): void {
 
 it("a race to create has one winner, and leaves nothing behind", async () => {
   const root = freshRoot();
-  const rounds = Number(process.env["PERSYK_ROUNDS"] ?? 40);
+  const rounds = Number(process.env["PERSYK_ROUNDS"] ?? 25);
   const winners = { ours: 0, theirs: 0 };
   for (let round = 0; round < rounds; round += 1) {
     const id = `race-${round}`;
@@ -226,6 +226,6 @@ it("packing gives the text of the reference for any run of deltas, and reading g
       await theirs.unmount();
       await ours.dispose();
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });

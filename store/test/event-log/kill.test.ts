@@ -10,7 +10,7 @@ import { backend, freshRoot, LOCKS, meta } from "./support";
 const reference = new Reference();
 afterAll(() => reference.close());
 
-const ROUNDS = Number(process.env["PERSYK_ROUNDS"] ?? 50);
+const ROUNDS = Number(process.env["PERSYK_ROUNDS"] ?? 40);
 
 let program = "";
 beforeAll(() => {
@@ -28,15 +28,19 @@ beforeAll(() => {
   });
 });
 
-/** Starts a writer, kills it so many milliseconds after its first sign of life, and tells what it acknowledged. */
-async function runAndKill(args: string[], lifeMs: number): Promise<{ loaded: number; acked: number; output: string }> {
+/** Starts a writer, kills it so many milliseconds after its first (or another) sign of life, and tells what it acknowledged. */
+async function runAndKill(
+  args: string[],
+  lifeMs: number,
+  sign = "\n",
+): Promise<{ loaded: number; acked: number; output: string }> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   let armed = false;
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();
-    if (armed || !output.includes("\n")) return;
+    if (armed || !output.includes(sign)) return;
     armed = true;
     setTimeout(() => child.kill("SIGKILL"), lifeMs);
   });
@@ -92,7 +96,7 @@ describe.each(["zstd", "none"] as const)("%s", (compression) => {
 
 it("the lease of a killed writer is free at once", async () => {
   const root = freshRoot();
-  const { acked } = await runAndKill([root, "s", "zstd", LOCKS, "create"], 60);
+  const { acked } = await runAndKill([root, "s", "zstd", LOCKS, "create"], 5, "acked");
   const store = backend(root, { leaseWaitMs: 0 });
   const { events } = await store.load("s");
   expect(events.length).toBeGreaterThanOrEqual(acked);
