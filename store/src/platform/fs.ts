@@ -4,7 +4,7 @@
  * It is a seam: tests inject failures, short writes and odd stat answers through it, and record the order of
  * operations. Everything that changes a session goes through it; nothing in it knows what a session is.
  */
-import { constants, fstatSync, writeSync, type BigIntStats, type Dirent } from "node:fs";
+import { constants, fstatSync, lstatSync, writeSync, type BigIntStats, type Dirent } from "node:fs";
 import * as fsp from "node:fs/promises";
 import { AdaptiveSync } from "./adaptive-sync";
 
@@ -119,7 +119,9 @@ export const nodeFileSystem: FileSystem = {
   rename: (from, to) => fsp.rename(from, to),
   unlink: (path) => fsp.unlink(path),
   rmdir: (path) => fsp.rmdir(path),
-  lstat: (path) => fsp.lstat(path, { bigint: true }),
+  // On the calling thread: it is asked right before every append, where a trip to the thread pool costs more than half of
+  // a fast sync, and the answer should be as fresh as can be.
+  lstat: async (path) => lstatSync(path, { bigint: true }),
   readdir: (path) => fsp.readdir(path, { withFileTypes: true }),
   realpath: (path) => fsp.realpath(path),
   async syncDirectory(path) {
