@@ -20,6 +20,8 @@ export interface EvidenceJob {
   /** Bytes that it takes in memory, as the bound of the queue counts them. */
   queuedBytes: number;
   recordBytes: number;
+  /** Called once when the observation is durable, or writing has failed. */
+  settled?: () => void;
 }
 
 interface CanonicalJob {
@@ -192,7 +194,10 @@ export class LogWriter {
       this.#leaf = leaf ?? this.#leaf;
       this.#inFlight = undefined;
       this.#evidence.splice(0, batch.evidence.length);
-      for (const job of batch.evidence) this.#queuedBytes -= job.queuedBytes;
+      for (const job of batch.evidence) {
+        this.#queuedBytes -= job.queuedBytes;
+        job.settled?.();
+      }
       this.#canonical.splice(0, batch.canonical.length);
       batch.canonical.forEach((job, index) => {
         const entry = committed[batch.evidence.length + index];
@@ -225,6 +230,7 @@ export class LogWriter {
       return;
     }
     this.#failure = error;
+    for (const waiting of this.#evidence) waiting.settled?.();
     this.#onFailure(error);
   }
 }

@@ -14,7 +14,7 @@ import { RealtimeEngine, type TransportEvent } from "./engine";
 import { type Evidence, evidenceOfEvent, evidenceOfFrame } from "./evidence";
 import { stringOf } from "./fields";
 import { GapList } from "./gap-list";
-import { LogWriter } from "./log-writer";
+import { type EvidenceJob, LogWriter } from "./log-writer";
 import { messageEntry } from "./message-entry";
 import { Observations } from "./observations";
 import {
@@ -121,36 +121,39 @@ export class RealtimeRecorder {
     this.#engine.open(connectionId);
     // In the order of the evidence, which must not come before it.
     const entry: EntryInput = { type: "api_connection", ...origin, ...this.#identity() };
-    this.#observe({ entry, media: [], queuedBytes: 1_024, recordBytes: 1_024 });
+    void this.#observe({ entry, media: [], queuedBytes: 1_024, recordBytes: 1_024 });
     await Promise.resolve();
   }
 
-  /** An event that the client sends. Resolves when it is queued; what persists is seen in the snapshot. */
-  async observeSend(connectionId: string, event: JsonObject, observed: SendObservation): Promise<void> {
+  /**
+   * An event that the client sends. The order knows of it at once; the promise resolves when the evidence is durable, so
+   * that a client can keep the number of sends that are not within bounds, or when persistence has failed.
+   */
+  observeSend(connectionId: string, event: JsonObject, observed: SendObservation): Promise<void> {
     const connection = this.#connection(connectionId);
     const isFailed = observed.observation === "send_failed";
     const evidence = evidenceOfEvent(event);
     if (!isFailed) noteAudio(connection.audio, event, evidence, observed.wav);
     const nowMs = this.#now();
     const job = connection.observations.next(evidence, observed.observation, sizeOf(evidence), nowMs, observed.wav);
-    this.#observe(job);
+    const kept = this.#observe(job);
     if (this.#phase !== "finished") this.#engine.observeSend(connectionId, event, isFailed, nowMs);
     this.#settle();
-    await Promise.resolve();
+    return kept;
   }
 
-  /** A frame as it came over the wire. Resolves when it is queued and its effect on the order is known. */
-  async observeReceived(connectionId: string, data: string | Uint8Array): Promise<void> {
+  /** A frame as it came over the wire. Takes effect on the order at once; resolves as `observeSend` does. */
+  observeReceived(connectionId: string, data: string | Uint8Array): Promise<void> {
     const connection = this.#connection(connectionId);
     const evidence = evidenceOfFrame(data);
     const nowMs = this.#now();
     const queuedBytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
-    this.#observe(connection.observations.next(evidence, "received", queuedBytes, nowMs));
+    const kept = this.#observe(connection.observations.next(evidence, "received", queuedBytes, nowMs));
     if (evidence.frame !== undefined && this.#phase !== "finished") {
       this.#engine.receive(connectionId, evidence.frame, nowMs);
     }
     this.#settle();
-    await Promise.resolve();
+    return kept;
   }
 
   /** What happened to the socket. A close that was not asked for is a loss, whatever its code. */
@@ -286,10 +289,12 @@ export class RealtimeRecorder {
     return [...this.#gaps.gaps, { reason: "observations_not_kept", count: this.#lostObservations }];
   }
 
-  #observe(job: Parameters<LogWriter["observe"]>[0]): void {
-    if (this.#halted === undefined && this.#writer.observe(job)) return;
+  #observe(job: EvidenceJob): Promise<void> {
+    const kept = new Promise<void>((resolve) => (job.settled = resolve));
+    if (this.#halted === undefined && this.#writer.observe(job)) return kept;
     this.#lostObservations += 1;
     this.#halt("backpressure", "Observations arrive faster than they can be saved.");
+    return Promise.resolve();
   }
 
   /** Persistence has failed: visible at once, and the caller stops the capture. */

@@ -53,7 +53,7 @@ export async function playTraffic(recording: Recording, minutes: number): Promis
       written += CHUNK_BYTES;
       const event = { type: "input_audio_buffer.append", audio: chunk.toString("base64") };
       report.frames += 1;
-      await recorder.observeSend("c1", event, { observation: "send_attempt", wav });
+      void recorder.observeSend("c1", event, { observation: "send_attempt", wav });
       clock.advanceTo(start + (turn * CHUNKS_PER_TURN + n) * 100);
     }
     recorder.captureSynced(written);

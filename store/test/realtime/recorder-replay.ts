@@ -74,7 +74,7 @@ class Player {
     }
     switch (step.kind) {
       case "receive":
-        await recorder.observeReceived(connectionId, this.#withRealEventId(step.frame));
+        void recorder.observeReceived(connectionId, this.#withRealEventId(step.frame));
         break;
       case "transport":
         await recorder.transport(connectionId, step.event);
@@ -112,7 +112,7 @@ class Player {
     if (event.type !== DELETE) {
       const type = nameOf(event, "type") ?? "unknown";
       this.#sends[type] = (this.#sends[type] ?? 0) + 1;
-      await recorder.observeSend(connectionId, event, { observation: "send_attempt" });
+      void recorder.observeSend(connectionId, event, { observation: "send_attempt" });
       return;
     }
     const itemId = nameOf(event, "item_id");

@@ -42,14 +42,14 @@ async function saved(id: string, previous: string | null = null): Promise<string
 describe("evidence", () => {
   test("every frame once, in order, with its observation, time and sequence; equal event ids are not merged", async () => {
     const { recorder, clock } = recording;
-    await recorder.observeSend(
+    void recorder.observeSend(
       "c1",
       { type: "session.update", event_id: "e1", session: {} },
       { observation: "send_attempt" },
     );
     clock.advanceTo(clock.now() + 5);
     for (let n = 0; n < 3; n += 1) await recording.receive({ type: "rate_limits.updated", event_id: "same", n });
-    await recorder.observeSend("c1", { type: "response.create" }, { observation: "send_failed" });
+    void recorder.observeSend("c1", { type: "response.create" }, { observation: "send_failed" });
     await recorder.settled();
     const events = await evidence();
     expect(events.map((event) => [event.sequence, event.direction, event.observation, event.remoteEventId])).toEqual([
@@ -62,6 +62,26 @@ describe("evidence", () => {
     expect(events[0]?.observedAt).toBe("2026-01-01T00:00:00.000Z");
     expect(events[1]?.observedAt).toBe("2026-01-01T00:00:00.005Z");
     expect(events.map((event) => event.payload.n)).toEqual([undefined, 0, 1, 2, undefined]);
+  });
+
+  test("is told as kept only when it is durable, and at once when nothing can be kept any more", async () => {
+    await recording.recorder.settled();
+    let release: () => void = () => undefined;
+    recording.beforeAppend = () => new Promise<void>((resolve) => (release = resolve));
+    let isKept = false;
+    const kept = recording.recorder.observeReceived("c1", '{"type":"x"}').then(() => (isKept = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isKept).toBe(false);
+    recording.beforeAppend = () => undefined;
+    release();
+    await kept;
+    expect(await evidence()).toHaveLength(1);
+    recording.beforeAppend = () => {
+      throw new StoreError("disk-full");
+    };
+    await recording.recorder.observeReceived("c1", '{"type":"y"}');
+    expect(recording.recorder.snapshot.phase).toBe("halted");
+    await recording.recorder.observeReceived("c1", '{"type":"z"}');
   });
 
   test("the endpoint is kept without user, query and fragment", async () => {
@@ -88,7 +108,7 @@ describe("evidence", () => {
       Buffer.from('{"type":"bytes"}'),
       "",
     ];
-    for (const frame of frames) await recorder.observeReceived("c1", frame);
+    for (const frame of frames) void recorder.observeReceived("c1", frame);
     await recorder.settled();
     const events = await evidence();
     expect(events).toHaveLength(frames.length);
@@ -147,7 +167,7 @@ describe("ranges of the capture", () => {
 
   test("wait for the capture to be durable and are used when byte-identical; messages do not wait", async () => {
     const chunk = pcm(1);
-    await send(chunk, HEADER);
+    void send(chunk, HEADER);
     await recording.turn("a", null);
     await recording.transcript("a", "said at once");
     await recording.recorder.settled();
@@ -176,8 +196,8 @@ describe("ranges of the capture", () => {
   test("other bytes, a range beyond the file and a capture that ended early are kept on their own", async () => {
     const chunk = pcm(1);
     await recording.capture.write(chunk);
-    await send(pcm(2), HEADER);
-    await send(pcm(3), HEADER + 1_000_000);
+    void send(pcm(2), HEADER);
+    void send(pcm(3), HEADER + 1_000_000);
     recording.recorder.captureSynced(chunk.length);
     const { outcome } = await recording.recorder.stop({ durationMs: 100 });
     expect(outcome).toBe("complete");
@@ -196,9 +216,9 @@ describe("ranges of the capture", () => {
     for (let n = 0; n < 4; n += 1) {
       await recording.capture.write(pcm(n));
       // The client leaves out the second piece.
-      if (n !== 1) await send(pcm(n), HEADER + n * 4_800);
+      if (n !== 1) void send(pcm(n), HEADER + n * 4_800);
     }
-    await recorder.observeSend("c1", { type: "input_audio_buffer.commit" }, { observation: "send_attempt" });
+    void recorder.observeSend("c1", { type: "input_audio_buffer.commit" }, { observation: "send_attempt" });
     recorder.captureSynced(4 * 4_800);
     await recording.turn("a", null);
     await recording.transcript("a", "hello");

@@ -91,8 +91,10 @@ export class Recording {
     });
   }
 
+  /** Does not wait for the disk; `recorder.settled()` does. */
   receive(event: JsonObject, connectionId = "c1"): Promise<void> {
-    return this.recorder.observeReceived(connectionId, JSON.stringify(event));
+    void this.recorder.observeReceived(connectionId, JSON.stringify(event));
+    return Promise.resolve();
   }
 
   /** A committed turn, in the upstream order; its transcript comes separately. */

@@ -133,14 +133,14 @@ describe("secrets", () => {
             originId: "o",
           });
           for (const member of members) {
-            await recorder.observeReceived("c1", JSON.stringify(member));
-            await recorder.observeReceived(
+            void recorder.observeReceived("c1", JSON.stringify(member));
+            void recorder.observeReceived(
               "c1",
               `not json: ${JSON.stringify(member)}`.replace(/"type":"some.event",/, ""),
             );
-            await recorder.observeSend("c1", member, { observation: "send_attempt" });
+            void recorder.observeSend("c1", member, { observation: "send_attempt" });
           }
-          await recorder.observeReceived("c1", Buffer.concat([Buffer.from([0xff]), Buffer.from(`Bearer ${secret}`)]));
+          void recorder.observeReceived("c1", Buffer.concat([Buffer.from([0xff]), Buffer.from(`Bearer ${secret}`)]));
           recorder.addGap({ reason: `closed: Bearer ${secret}` });
           await recorder.transport("c1", { type: "close", code: 4000, reason: `sk-${secret}` });
           recording.beforeAppend = () => {
