@@ -122,11 +122,7 @@ function write(value: unknown, random: () => number): { text: string; duplicate:
     if (random() < 0.8 || text === "") return plain;
     return `"${[...text].map((each) => escape(each)).join("")}"`;
   };
-  const number = (each: number): string => {
-    const text = JSON.stringify(each);
-    const trimmed = /^(-?[1-9]\d*?)(0+)$/.exec(text);
-    return trimmed !== null && random() < 0.7 ? `${trimmed[1]}e${trimmed[2]?.length}` : text;
-  };
+  const number = (each: number): string => (random() < 0.7 ? shortest(each) : JSON.stringify(each));
   const any = (each: unknown): string => {
     if (typeof each === "string") return string(each);
     if (typeof each === "number") return number(each);
@@ -141,6 +137,15 @@ function write(value: unknown, random: () => number): { text: string; duplicate:
     return `{${members.join(",")}}`;
   };
   return { text: any(value), duplicate };
+}
+
+/** The shortest way of writing a number: an exponent may save many characters. */
+function shortest(value: number): string {
+  const [mantissa = "", exponent = "0"] = value.toExponential().split("e");
+  const digits = mantissa.replace(".", "");
+  const whole = digits.replace("-", "").length - 1;
+  const forms = [JSON.stringify(value), `${mantissa}e${Number(exponent)}`, `${digits}e${Number(exponent) - whole}`];
+  return forms.filter((form) => Number(form) === value).sort((a, b) => a.length - b.length)[0] ?? "0";
 }
 
 function escape(character: string): string {
