@@ -17,6 +17,8 @@ export interface Lease {
   readonly takenAtMs: number;
   readonly notes: LockNotes;
   isHeld(): boolean;
+  /** Was seen not to be held any more, so it serves nobody else. */
+  lost: boolean;
   release(): Promise<void>;
 }
 

@@ -76,7 +76,9 @@ export class LayeredLock implements SessionLock {
       const lease = await this.#lease(lane, target, patience);
       return await body({
         assertHeld() {
-          if (!lease.isHeld()) throw new StoreError("lock-lost", { location: target.location });
+          if (lease.isHeld()) return;
+          lease.lost = true;
+          throw new StoreError("lock-lost", { location: target.location });
         },
       });
     } finally {
@@ -87,7 +89,7 @@ export class LayeredLock implements SessionLock {
   async #lease(lane: Lane, target: LockTarget, patience: Patience): Promise<Lease> {
     const current = lane.lease;
     if (current !== undefined) {
-      if (current.owner === this && current.isHeld() && !isSpent(current)) return current;
+      if (current.owner === this && !current.lost && !isSpent(current)) return current;
       lane.lease = undefined;
       const contended = current.notes.somebodyWaits();
       await current.release();
@@ -112,6 +114,7 @@ export class LayeredLock implements SessionLock {
     return {
       owner: this,
       notes,
+      lost: false,
       takenAtMs: performance.now(),
       isHeld: () => outer.isHeld(),
       async release() {
