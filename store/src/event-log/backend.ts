@@ -34,6 +34,9 @@ import { readSuffix } from "./suffix";
 import { type EventLogHeader, type EventLogMeta, type LogEvent, type LogView, type LogWarning } from "./types";
 import { ViewCache } from "./view-cache";
 
+/** Sessions whose end is remembered; beyond that those that nobody writes are looked at anew. */
+const MAX_KNOWN_SESSIONS = 256;
+
 export interface LookupOptions {
   /** The project directory, where it is known: the log is then found without looking through the projects. */
   readonly cwd?: string;
@@ -346,8 +349,13 @@ export class EventLogBackend {
     if (known !== undefined) return known;
     if (this.#isDisposed) throw new StoreError("handle-revoked", { sessionId: id });
     const log = new SessionLog(id, this.#context);
+    if (this.#logs.size >= MAX_KNOWN_SESSIONS) this.#forgetIdle();
     this.#logs.set(id, log);
     return log;
+  }
+
+  #forgetIdle(): void {
+    for (const [id, log] of this.#logs) if (log.isIdle && !this.#writers.has(id)) this.#logs.delete(id);
   }
 
   #place(): { root: string; compression: ResolvedOptions["compression"] } {

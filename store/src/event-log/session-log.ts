@@ -60,15 +60,17 @@ export class SessionLog {
   #state: State = { kind: "unknown" };
   #releaseLease: (() => void) | undefined;
   #chain: Promise<unknown> = Promise.resolve();
+  #running = 0;
 
   constructor(id: string, context: SessionLogContext) {
     this.id = id;
     this.#context = context;
   }
 
-  /** True while this session was created here and has no log yet, or has an open writer. */
-  get isTracked(): boolean {
-    return this.#state.kind === "created" || this.#releaseLease !== undefined;
+  /** True when nothing is lost by forgetting this session: what is known of it is on disk, and nothing is going on. */
+  get isIdle(): boolean {
+    const { kind } = this.#state;
+    return this.#running === 0 && this.#releaseLease === undefined && (kind === "stored" || kind === "unknown");
   }
 
   /** Sequence number of the next event, as far as it is known without reading. */
@@ -84,7 +86,8 @@ export class SessionLog {
 
   /** Runs one body after the ones before it, whatever became of those. */
   serialize<T>(body: () => Promise<T>): Promise<T> {
-    const next = this.#chain.then(body, body);
+    this.#running += 1;
+    const next = this.#chain.then(body, body).finally(() => (this.#running -= 1));
     this.#chain = next.catch(() => undefined);
     return next;
   }

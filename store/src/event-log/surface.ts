@@ -7,7 +7,7 @@
 import { corrupt } from "./errors";
 import { equalJson } from "./json-value";
 import { SURFACE_TYPES } from "./shape";
-import { isRecord, type JsonRecord, type LogEvent } from "./types";
+import { isRecord, type JsonRecord, type LogEvent, type SurfaceOp } from "./types";
 
 export class Surface {
   #nodes: number[] = [];
@@ -32,26 +32,19 @@ export class Surface {
 
   /** Applies the next event, or throws `event-log-corrupt` and changes nothing. */
   apply(event: LogEvent): void {
-    const raw: JsonRecord = { ...event };
-    const op: unknown = raw["surfaceOp"];
-    if (!SURFACE_TYPES.has(event.type)) {
-      for (const field of ["surfaceOp", "sourceEventSeqs"]) {
-        if (raw[field] !== undefined) refuse(event, `is not surface-eligible and cannot carry ${field}`);
-      }
-      return;
-    }
-    if (op === undefined) refuse(event, "is surface-eligible and requires a surfaceOp marker");
+    const op = surfaceOpOf(event);
+    if (op === undefined) return;
+    const cited = event.sourceEventSeqs;
     if (op === "append") {
-      assertSources(event, raw["sourceEventSeqs"], []);
+      assertSources(event, cited, []);
       this.#append(event);
       return;
     }
-    if (!isReplaceOp(op)) return refuse(event, "carries an invalid surfaceOp");
     const from = this.#place(event, op.start, "start");
     const to = this.#place(event, op.end, "end");
     if (from > to) refuse(event, `replaces from seq ${op.start} to seq ${op.end}, which stands before it`);
     const shadowed = this.#nodes.slice(from, to + 1);
-    assertSources(event, raw["sourceEventSeqs"], shadowed);
+    assertSources(event, cited, shadowed);
     this.#assertResultRewrite(event, shadowed);
     const before = this.#nodes;
     this.#nodes = [...before.slice(0, from), event.seq, ...before.slice(to + 1)];
@@ -85,6 +78,28 @@ export class Surface {
     if (original === undefined) refuse(event, "must target a current tool/result");
     if (!equalJson(original, resultFrame(event))) refuse(event, "may change only content");
   }
+}
+
+/**
+ * What an event says about the surface, checked as far as it can be without the events before it: message events say
+ * how they join, others say nothing. Throws `event-log-corrupt`.
+ */
+export function assertMarkers(event: LogEvent): void {
+  if (surfaceOpOf(event) !== undefined) assertSources(event, event.sourceEventSeqs, []);
+}
+
+function surfaceOpOf(event: LogEvent): SurfaceOp | undefined {
+  const raw: JsonRecord = { ...event };
+  const op: unknown = raw["surfaceOp"];
+  if (!SURFACE_TYPES.has(event.type)) {
+    for (const field of ["surfaceOp", "sourceEventSeqs"]) {
+      if (raw[field] !== undefined) refuse(event, `is not surface-eligible and cannot carry ${field}`);
+    }
+    return undefined;
+  }
+  if (op === undefined) refuse(event, "is surface-eligible and requires a surfaceOp marker");
+  if (op === "append" || isReplaceOp(op)) return op;
+  return refuse(event, "carries an invalid surfaceOp");
 }
 
 function refuse(event: LogEvent, problem: string): never {

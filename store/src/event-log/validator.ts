@@ -7,7 +7,7 @@ import { TurnTracker } from "./closers";
 import { corrupt, placeOf, unsupported, type LogPlace } from "./errors";
 import { refuseRetired, upgrade, type StoredEvent } from "./legacy";
 import { assertMessageShape, assertRequestHeader, isLogEvent, messageOf, SURFACE_TYPES } from "./shape";
-import { Surface } from "./surface";
+import { assertMarkers, Surface } from "./surface";
 import { type JsonRecord, type LogEvent } from "./types";
 import { KNOWN_EVENT_TYPES } from "./vocabulary";
 
@@ -133,8 +133,8 @@ export class EventValidator {
   }
 
   #applyToSurface(event: LogEvent): void {
-    if (this.#options.isSuffix === true) return;
-    if (SURFACE_TYPES.has(event.type) || event.surfaceOp !== undefined || event.sourceEventSeqs !== undefined) {
+    if (this.#options.isSuffix === true) assertMarkers(event);
+    else if (SURFACE_TYPES.has(event.type) || event.surfaceOp !== undefined || event.sourceEventSeqs !== undefined) {
       this.#surface.apply(event);
     }
   }

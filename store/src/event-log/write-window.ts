@@ -76,6 +76,12 @@ export class WriteWindow {
     return this.#barrier;
   }
 
+  /** Gives up what is not being written yet, and hands it back. */
+  discard(): LogEvent[] {
+    this.cancel();
+    return this.#pending.splice(0);
+  }
+
   /** Stops the window without writing. */
   cancel(): void {
     this.#endWindow();

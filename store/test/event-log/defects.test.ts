@@ -390,6 +390,26 @@ it("H15: a value that is too deep is refused where it comes in, and what follows
   expect(await referenceReads(root)).toBe(7);
 });
 
+it("H15: a live event that could never be written is refused at once and holds up nothing", async () => {
+  const root = await rootWith();
+  const writer = backend(root).writer("s");
+  writer.enqueue(event(6, "todo/write", {}));
+  for (const bad of [
+    event(7, "x/y", {}),
+    event(7, "turn/end", { turn: 1 }),
+    { ...userMessage(7, "x"), surfaceOp: undefined },
+    event(7, "todo/write", {}, { surfaceOp: "append" }),
+  ]) {
+    expect(() => writer.enqueue(bad as LogEvent)).toThrow(expect.objectContaining({ code: "event-log-event-invalid" }));
+  }
+  expect(() => writer.enqueue(event(8, "todo/write", {}))).toThrow(
+    expect.objectContaining({ code: "event-log-seq-mismatch" }),
+  );
+  writer.enqueue(userMessage(7, "x"));
+  await writer.flush();
+  expect(await referenceReads(root)).toBe(8);
+});
+
 it("H16: a project folder that is a link is refused when writing, and the id stays free", async () => {
   const root = await rootWith();
   const elsewhere = freshRoot();
