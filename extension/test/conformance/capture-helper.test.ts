@@ -192,7 +192,7 @@ suite("the Swift helper beyond the protocol", () => {
       `const { spawn } = require("node:child_process");
        const { openSync } = require("node:fs");
        const fd = openSync(process.argv[2], "wx+");
-       const child = spawn("/bin/bash", ["-c", 'exec 4<>"$0.fifo"; sleep 30 4<&4 & echo "$!" >&5; exec "$1" capture --source synthetic --parent "$2" <&4',
+       const child = spawn("/bin/bash", ["-c", 'exec 4<>"$0.fifo"; sleep 30 3>&- 4<&4 & echo "$!" >&5; exec "$1" capture --source synthetic --parent "$2" <&4',
          process.argv[2], process.argv[3], String(process.pid)],
          { stdio: ["ignore", "inherit", "ignore", fd, "ignore", 1] });
        require("node:fs").writeFileSync(process.argv[2] + ".fifo", '{"type":"start","id":"s"}\\n');

@@ -227,11 +227,15 @@ public final class CaptureEngine {
             }
             if isCapturing { finish(.stop, tailMs: 0) }
         case let .deviceLost(number):
-            guard number == run, isCapturing else { return }
+            guard number == run else { return }
+            // What came before is in the ring, perhaps even the very first buffer.
             pump(now: now)
+            guard isCapturing || isStarting else { return }
             perform(supervisor.deviceLost(settleMs: settleMs, now: now))
         case let .formatChanged(number):
-            guard number == run, isCapturing || isStarting else { return }
+            guard number == run else { return }
+            pump(now: now)
+            guard isCapturing || isStarting else { return }
             perform(supervisor.change(.routeChange, settleMs: settleMs, now: now))
         case let .defaultChanged(newDefault):
             guard isCapturing || isStarting else { return }
@@ -244,6 +248,7 @@ public final class CaptureEngine {
                 perform(supervisor.change(.deviceLost, settleMs: settleMs, now: now))
             }
         case let .willSleep(acknowledge):
+            pump(now: now)
             guard isCapturing else { return acknowledge() }
             sleepAcknowledgement = acknowledge
             perform(supervisor.willSleep(now: now))

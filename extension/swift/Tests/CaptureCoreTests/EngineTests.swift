@@ -352,6 +352,31 @@ final class EngineTests: XCTestCase {
         bench.checkBooks()
     }
 
+    /// The reports of a fast source overtake its first buffer.
+    func testADeviceThatGoesBeforeItsFirstBufferIsRead() {
+        let bench = Bench()
+        bench.begin()
+        let block = [Float](repeating: 0.5, count: 4800)
+        _ = capture_ring_write(bench.source.ring!.pointer, block, 4800)
+        bench.source.devices[0].isDefault = false
+        bench.source.devices[1].isDefault = true
+        bench.handle(.source(.deviceLost(run: 1)))
+        bench.pass(310)
+        bench.pass(500, sound: 0.5)
+        XCTAssertEqual(bench.types.filter { ["started", "device", "gap"].contains($0) }, ["started", "device", "device", "gap"])
+        bench.handle(.stdinClosed)
+        XCTAssertEqual(int(bench.last("finished"), "frames"), 600 * 24)
+        bench.checkBooks()
+
+        let none = Bench()
+        none.begin()
+        none.handle(.source(.deviceLost(run: 1)))
+        none.pass(310)
+        none.pass(500, sound: 0.5)
+        XCTAssertEqual(none.source.starts.count, 2)
+        XCTAssertEqual(none.types.filter { ["started", "device", "gap"].contains($0) }, ["started"])
+    }
+
     func testADeviceThatNeverComesBack() {
         let bench = Bench()
         bench.begin()
