@@ -13,7 +13,10 @@ import { type Bench, type BenchRow } from "./row";
 const benches: Record<string, Bench> = { open, list, search, last, realtime, "event-log": eventLog };
 
 /** What a child process does to have its memory measured. */
-const works: Record<string, (...values: string[]) => Promise<unknown>> = { list: listAll, search: searchAll };
+const works: Record<string, (...values: string[]) => Promise<unknown>> = {
+  list: (root = "") => listAll(root),
+  search: (root = "", needle = "") => searchAll(root, needle),
+};
 
 async function main(argv: readonly string[]): Promise<number> {
   const [first, name, ...values] = argv;

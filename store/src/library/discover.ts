@@ -13,6 +13,7 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { parseHeader } from "../format/codec";
 import { MAX_RECORD_BYTES } from "../format/names";
+import { errnoName } from "../platform/errno";
 import { type LibraryRoots, type RootSetting } from "./roots";
 import { type LibraryDiagnostic } from "./types";
 
@@ -253,7 +254,7 @@ function unreadable(location: string, error: unknown): LibraryDiagnostic {
 }
 
 export function errnoOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+  return errnoName(error) ?? "unknown";
 }
 
 /** Newest first; equal times in the order of their locations, so that pages never overlap. */

@@ -100,9 +100,13 @@ export class Library {
   /** Opens a session by its location or by its id, when one location only holds it. Never writes. */
   async open(
     idOrLocation: string,
-    options: { signal?: AbortSignal; onProgress?: (doneBytes: number, totalBytes: number) => void } = {},
+    options: { signal?: AbortSignal; onProgress?: (progress: { bytes: number; size: number }) => void } = {},
   ): Promise<Session> {
-    return openSession(await this.locate(idOrLocation, options), this.#ctx, options);
+    const { signal, onProgress } = options;
+    return openSession(await this.locate(idOrLocation, options), this.#ctx, {
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
   }
 
   /** The canonical location of a session given by its location or by its id. */

@@ -36,7 +36,7 @@ export async function summarize(
       const recordings = await session.recordings();
       summary.label = info.label;
       summary.archived = info.archived;
-      summary.messages = (await session.history()).length;
+      summary.messages = session.messageCount();
       summary.recordings = recordings.length;
       summary.durationMs = recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0);
       summary.interrupted = recordings.some((recording) => recording.state !== "finished");

@@ -36,16 +36,25 @@ export function needleOf(texts: readonly string[]): fc.Arbitrary<string> {
 export function otherSpelling(json: string, choose: () => number): string {
   let inString = false;
   let result = "";
-  for (let index = 0; index < json.length; index += 1) {
-    const unit = json.charAt(index);
-    if (unit === '"') inString = !inString;
-    if (inString && unit === "\\") {
-      result += unit + json.charAt(index + 1);
-      index += 1;
-    } else if (!inString || unit === '"') result += unit;
-    else if (unit === "/" && choose() % 2 === 0) result += "\\/";
-    else if (choose() % 4 === 0) result += `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    else result += unit;
+  for (let index = 0; index < json.length;) {
+    // Whole characters: half of a surrogate pair is no text.
+    const character = String.fromCodePoint(json.codePointAt(index) ?? 0);
+    let length = character.length;
+    if (character === '"') inString = !inString;
+    if (inString && character === "\\") {
+      length = json.charAt(index + 1) === "u" ? 6 : 2;
+      result += json.slice(index, index + length);
+    } else if (!inString || character === '"') result += character;
+    else if (character === "/" && choose() % 2 === 0) result += "\\/";
+    else if (choose() % 4 === 0) result += escaped(character);
+    else result += character;
+    index += length;
   }
   return result;
+}
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_unused, unit) => {
+    return `\\u${character.charCodeAt(unit).toString(16).padStart(4, "0")}`;
+  }).join("");
 }

@@ -19,7 +19,7 @@ export function register(program: Command, cli: CliContext): void {
       const location = await cli.locate(reference, options);
       const session = await cli
         .library(options)
-        .open(location, { signal: cli.signal, onProgress: progress.update })
+        .open(location, { signal: cli.signal, onProgress: ({ bytes, size }) => progress.update(bytes, size) })
         .finally(progress.stop);
       try {
         const report = toReport(session);

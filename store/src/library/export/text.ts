@@ -49,7 +49,8 @@ function block(text: string): string {
     .map((line) =>
       inline(line)
         .trim()
-        .replace(/^([-+]|\d+[.)])(?=\s|$)/, "\\$1"),
+        .replace(/^([-+])(?=\s|$)/, "\\$1")
+        .replace(/^(\d+)([.)])(?=\s|$)/, "$1\\$2"),
     )
     .join("  \n");
 }

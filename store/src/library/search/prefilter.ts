@@ -7,6 +7,9 @@ import { foldsTo } from "./fold";
  * Bytes are looked at as Latin-1 characters. The pattern spells each character of the folded needle in every way that
  * a log can: each case partner (K, k and the Kelvin sign), in UTF-8, with the short JSON escapes. The one other way to
  * write a character is a `\u` escape; a log that has any of those at all is accepted.
+ *
+ * Only the longest part of the needle without white space is looked for. A line break may stand between two blocks, and
+ * a derived label has a space for any white space and an ellipsis of its own, so that these need not be in the bytes.
  */
 export interface Prefilter {
   /** True when the bytes may hold the needle. */
@@ -31,18 +34,24 @@ const UNICODE_ESCAPE = "\\u";
 
 export function createPrefilter(foldedNeedle: string): Prefilter {
   const parts: string[] = [];
-  let maxBytes = UNICODE_ESCAPE.length;
   let length = 0;
-  for (const character of foldedNeedle) {
+  for (const character of longestWord(foldedNeedle)) {
     const spellings = spellingsOf(character);
     length += Math.max(...spellings.map((spelling) => spelling.length));
     const pattern = alternatives(spellings);
     // U+0307 may be the second half of a folded İ, whose bytes stand for both.
     parts.push(character === "\u0307" ? `(?:${pattern})?` : pattern);
   }
-  maxBytes = Math.max(maxBytes, length);
+  const maxBytes = Math.max(UNICODE_ESCAPE.length, length);
   const pattern = new RegExp(parts.join(""));
   return { maxBytes, test: (latin1) => pattern.test(latin1) || latin1.includes(UNICODE_ESCAPE) };
+}
+
+/** Empty, which every log holds, when there is nothing else than white space. */
+function longestWord(foldedNeedle: string): string {
+  return foldedNeedle
+    .split(/[\s\u2026]+/u)
+    .reduce((longest, word) => (word.length > longest.length ? word : longest), "");
 }
 
 function spellingsOf(character: string): string[] {

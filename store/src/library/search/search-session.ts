@@ -30,13 +30,13 @@ export async function readSearchable(
       return null;
     }
     const { id, location, createdAt, leaf } = session;
-    const { label, labels } = await session.info(leaf);
+    const { label, branchLabels } = await session.info(leaf);
     const texts: SearchableText[] = [];
     for (const item of await session.history(leaf)) {
       const text = textOf(item);
       if (text !== "") texts.push({ entryId: item.id, field: "text", text });
     }
-    for (const [entryId, text] of labels) texts.push({ entryId, field: "label", text });
+    for (const [entryId, text] of branchLabels) texts.push({ entryId, field: "label", text });
     texts.push({ entryId: null, field: "name", text: label });
     return { id, location, createdAt, leaf, label, texts, size: texts.reduce((sum, { text }) => sum + text.length, 0) };
   } finally {
