@@ -2,9 +2,11 @@
 import "swift:../swift";
 import { quickRecord } from "./lib/quick-record";
 
-export { runHost } from "./host/main";
+// What runs outside Raycast runs from this same bundle (assets/load-bundle.cjs).
+export { runStandIn } from "./capture/stand-in-program";
+export { runHost } from "./host/run";
 
-/** Start, or stop and copy. The session host runs from this same bundle (assets/session-host.cjs). */
+/** Start, or stop and copy. */
 export default function command(): Promise<void> {
   return quickRecord();
 }

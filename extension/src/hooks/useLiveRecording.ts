@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type HostView } from "../host/client";
 import { problemOf, type Problem } from "../lib/problems";
-import { type RecordingFace } from "../lib/recording-face";
+import { isNews, type RecordingFace } from "../lib/recording-face";
 import { type RecordingTarget, type Recordings } from "../lib/recording";
 import { recordingProblem, type Settings } from "../lib/settings";
 import { useRecording } from "./useRecording";
@@ -68,5 +68,5 @@ export function useLiveRecording({ settings, source, target, welcomed }: LiveOpt
 function worthShowing(view: HostView, target: RecordingTarget): boolean {
   if (view.kind === "live") return true;
   if (target.kind !== "microphone") return false;
-  return view.kind === "dead" || (view.kind === "ended" && view.state.result?.announced === false);
+  return view.kind === "dead" || (view.kind === "ended" && isNews(view.state));
 }

@@ -5,7 +5,7 @@ import { copyTranscript } from "./copy";
 import { spokenLength } from "./format";
 import { problemOf, type Problem } from "./problems";
 import { openCommand, refreshMenuBar, setSubtitle } from "./raycast";
-import { deviceName, endedRecently, failureOf } from "./recording-face";
+import { deviceName, endedRecently, failureOf, isNews } from "./recording-face";
 import { recordings, type Recordings } from "./recording";
 import { recordingProblem, type Settings } from "./settings";
 import { readSettings } from "./store";
@@ -25,7 +25,7 @@ export async function quickRecord(source: Recordings = recordings()): Promise<vo
         return await stop(source, settings);
       case "ended":
         // It ended by itself a moment ago, and the key was pressed to end it.
-        if (view.state.result?.announced === false && endedRecently(view.state)) {
+        if (isNews(view.state) && endedRecently(view.state)) {
           return await announce(source, settings, view.state);
         }
         return await start(source, settings, "");
@@ -84,7 +84,8 @@ function summary(text: string, settings: Settings, state: HostState): string {
   if (text === "") {
     return settings.provider.kind === "none" ? `Recorded ${length}` : `No speech was heard. ${length} are kept`;
   }
-  const gaps = state.result?.outcome === "incomplete" ? ". Some of it is not transcribed yet" : "";
+  const gaps =
+    state.result !== undefined && state.result.outcome !== "complete" ? ". Some of it is not transcribed yet" : "";
   return `${settings.copyOnStop ? "Copied" : "Saved"} ${length} of speech${gaps}`;
 }
 

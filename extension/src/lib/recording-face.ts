@@ -44,6 +44,11 @@ export function endedRecently(state: HostState, nowMs = Date.now()): boolean {
   return nowMs - (Date.parse(state.startedAt) + state.elapsedMs) < FRESH_MS;
 }
 
+/** True for an end that no command has told yet. */
+export function isNews({ result }: HostState): boolean {
+  return result !== undefined && !result.announced && result.outcome !== "discarded";
+}
+
 export function faceOf(view: HostView): RecordingFace {
   switch (view.kind) {
     case "none":
@@ -52,7 +57,8 @@ export function faceOf(view: HostView): RecordingFace {
       return { kind: "interrupted", problem: deathProblem(view.state), session: sessionOf(view.state) };
     case "live":
     case "ended":
-      return stateFace(view.state);
+      // What was thrown away is as if it had never been.
+      return view.state.result?.outcome === "discarded" ? { kind: "none" } : stateFace(view.state);
   }
 }
 
@@ -82,7 +88,7 @@ function stateFace(state: HostState): RecordingFace {
         ...common,
         kind: "finished",
         text: state.result?.text ?? "",
-        complete: state.result?.outcome !== "incomplete",
+        complete: state.result === undefined || state.result.outcome === "complete",
         announced: state.result?.announced === true,
         fresh: endedRecently(state),
       };
@@ -111,14 +117,23 @@ export function deviceName({ device }: HostState): string {
   return device ?? "";
 }
 
-const providerStates: Readonly<Record<string, string>> = {
+const providerNames: Readonly<Record<string, string>> = {
+  openai: "OpenAI",
+  compatible: "Server",
+  "on-device": "This Mac",
+};
+
+const providerStates: Readonly<Record<HostState["provider"]["state"], string>> = {
+  off: "off",
   connecting: "connecting",
   open: "connected",
   lost: "interrupted; the recording goes on",
+  failed: "failed; the recording goes on",
+  closed: "finished",
 };
 
-function providerText({ provider }: HostState): string {
-  return `${provider.name}: ${providerStates[provider.state] ?? provider.state}`;
+function providerText({ provider: { name, state } }: HostState): string {
+  return name === "none" ? "None" : `${providerNames[name] ?? name}: ${providerStates[state]}`;
 }
 
 /** Why it failed: the last thing that was said. */

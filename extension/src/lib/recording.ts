@@ -13,6 +13,7 @@ import {
   type HostView,
 } from "../host/client";
 import { type HostState } from "../host/state";
+import { helperPath, makeRunnable } from "./helper";
 import { readOverrides } from "./overrides";
 import { type Settings } from "./settings";
 
@@ -41,12 +42,17 @@ export function recordings(): Recordings {
   const { supportPath, assetsPath } = environment;
   return {
     view: () => readHostState(supportPath),
-    start: (settings, target) => {
+    start: async (settings, target) => {
       const { nodePath, hostPath } = readOverrides();
-      return startHost(hostOptions(settings, target), {
-        hostPath: hostPath ?? path.join(assetsPath, "session-host.cjs"),
-        ...(nodePath === undefined ? {} : { nodePath }),
-      });
+      const helper = readOverrides().helperPath ?? helperPath(assetsPath);
+      await makeRunnable(helper);
+      return startHost(
+        { ...hostOptions(settings, target), helperPath: helper },
+        {
+          hostPath: hostPath ?? path.join(assetsPath, "session-host.cjs"),
+          ...(nodePath === undefined ? {} : { nodePath }),
+        },
+      );
     },
     stop: () => requestStop(supportPath),
     discard: () => requestDiscard(supportPath),
@@ -59,7 +65,6 @@ export function recordings(): Recordings {
 
 function hostOptions(settings: Settings, target: RecordingTarget): HostOptions {
   const { provider, apiKey, language, vocabulary, writeRoot, maxDurationMs, silenceLimitMs } = settings;
-  const { helperPath } = readOverrides();
   return {
     supportPath: environment.supportPath,
     root: writeRoot.path,
@@ -71,7 +76,6 @@ function hostOptions(settings: Settings, target: RecordingTarget): HostOptions {
     ...(apiKey === null ? {} : { apiKey }),
     ...(language === null ? {} : { language }),
     ...(silenceLimitMs === null ? {} : { silenceLimitMs }),
-    ...(helperPath === undefined ? {} : { helperPath }),
   };
 }
 

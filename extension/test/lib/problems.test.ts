@@ -1,7 +1,7 @@
 import { StoreError } from "@persyk/store";
 import { problemOf, problemOfReport, remedyTitle, type Problem } from "../../src/lib/problems";
 
-const codes = ["permission-denied", "zero-signal", "invalid_api_key", "no-engine", "disk-full", "connection-lost"];
+const codes = ["permission-denied", "silent-input", "invalid_api_key", "no-engine", "disk-full", "connection-lost"];
 
 test.each(codes)("%s has a title of its own, a cause, and an action that mends it", (code) => {
   const problem = problemOfReport({ code, message: "What happened", remedy: "What to do" }, { location: "/s/1" });

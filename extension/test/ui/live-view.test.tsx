@@ -124,7 +124,7 @@ test.each([
 });
 
 test.each([
-  ["zero-signal", "No Sound Arrives"],
+  ["silent-input", "No Sound Arrives"],
   ["device-changed", "The Input Device Changed"],
   ["connection-lost", "Transcription Is Interrupted"],
   ["invalid_api_key", "The Key Was Refused"],
