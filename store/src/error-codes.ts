@@ -73,7 +73,7 @@ export const errorCodes = {
   },
   "lock-unsupported": {
     summary: "The folder for locks has no working operating system locks.",
-    remedy: "Set PERSYK_LOCK_DIRECTORY to a folder on a local disk.",
+    remedy: "Use Node 22.13 or newer, and set PERSYK_LOCK_DIRECTORY to a folder on a local disk.",
   },
   "capture-live": {
     summary: "A recording of this session is still running.",
