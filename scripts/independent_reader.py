@@ -21,6 +21,8 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))\Z", re.ASCII)
 ASSET = re.compile(r"assets/[A-Za-z0-9][A-Za-z0-9._-]{0,254}\Z")
 MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?\Z")
+LOW_SURROGATE = re.compile(rb"\\u[dD][c-fC-F][0-9A-Fa-f]{2}")
+POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*\Z")
 NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 NUMBER_PREFIX = re.compile(rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?)?\Z")
 
@@ -38,7 +40,7 @@ class Prefix(Exception):
 
 def scan(data):
     """Raises Bad or Prefix unless data is exactly one JSON value within the depth limit."""
-    stack, at, size = [], 0, len(data)
+    stack, keys, at, size = [], [], 0, len(data)
     want = "value"
     while True:
         while at < size and data[at] in b" \t\r\n":
@@ -52,11 +54,15 @@ def scan(data):
             raise Bad("something follows the record")
         if want in ("key", "key-or-close"):
             if byte == b'"':
-                at = scan_string(data, at)
+                start, at = at, scan_string(data, at)
+                key = json.loads(data[start:at])
+                if key in keys[-1]:
+                    raise Bad("duplicate key")
+                keys[-1].add(key)
                 want = "colon"
                 continue
             if want == "key-or-close" and byte == b"}":
-                at, want = at + 1, close(stack)
+                at, want = at + 1, close(stack, keys)
                 continue
             raise Bad("a key is expected")
         if want == "colon":
@@ -68,15 +74,18 @@ def scan(data):
             if byte == b",":
                 at, want = at + 1, "key" if stack[-1] == b"{" else "value"
             elif byte == (b"}" if stack[-1] == b"{" else b"]"):
-                at, want = at + 1, close(stack)
+                at, want = at + 1, close(stack, keys)
             else:
                 raise Bad("a comma is expected")
             continue
         # a value
+        if not stack and byte != b"{":
+            raise Bad("a record is an object")
         if want == "value-or-close" and byte == b"]":
-            at, want = at + 1, close(stack)
+            at, want = at + 1, close(stack, keys)
         elif byte in (b"{", b"["):
             stack.append(byte)
+            keys.append(set())
             if len(stack) > MAX_DEPTH:
                 raise Bad("too deep")
             at, want = at + 1, "key-or-close" if byte == b"{" else "value-or-close"
@@ -99,8 +108,9 @@ def scan(data):
             at, want = match.end(), "comma" if stack else "end"
 
 
-def close(stack):
+def close(stack, keys):
     stack.pop()
+    keys.pop()
     return "comma" if stack else "end"
 
 
@@ -122,7 +132,12 @@ def scan_string(data, at):
                     raise Bad("bad escape")
                 if len(digits) < 4:
                     raise Prefix() if at + 2 + len(digits) == len(data) else Bad("bad escape")
+                unit = int(digits, 16)
+                if 0xDC00 <= unit <= 0xDFFF:
+                    raise Bad("lone surrogate")
                 at += 6
+                if 0xD800 <= unit <= 0xDBFF:
+                    at = scan_low_surrogate(data, at)
                 continue
             if escape not in b'"\\/bfnrt':
                 raise Bad("bad escape")
@@ -130,6 +145,16 @@ def scan_string(data, at):
             continue
         at += 1
     raise Prefix()
+
+
+def scan_low_surrogate(data, at):
+    """The escape after a high surrogate; what is there of it must be able to become U+DC00 to U+DFFF."""
+    rest = data[at : at + 6]
+    if LOW_SURROGATE.fullmatch(rest):
+        return at + 6
+    if len(rest) < 6 and any(LOW_SURROGATE.fullmatch(rest + tail) for tail in (rb"\udc00"[len(rest) :], b"00"[: 6 - len(rest)])):
+        raise Prefix()
+    raise Bad("lone surrogate")
 
 
 def pairs(items):
@@ -295,7 +320,7 @@ def message(value):
 
 
 def gap(value):
-    need(isinstance(value, dict) and text(value.get("reason"), False), "gap")
+    need(isinstance(value, dict) and text(value.get("reason")), "gap")
     span(value)
     return True
 
@@ -360,10 +385,10 @@ def entry(e):
         need(e.get("observation") in (("send_attempt", "send_failed") if outgoing else ("received",)), "observation")
         need(isinstance(e.get("payload"), dict), "payload")
         optional(e, "remoteEventId", lambda v: text(v, False))
-        optional(e, "redactions", lambda v: isinstance(v, list) and all(text(x) for x in v))
+        optional(e, "redactions", lambda v: isinstance(v, list) and all(text(x) and POINTER.match(x) for x in v))
         need(isinstance(e.get("media", []), list), "media")
         for item in e.get("media", []):
-            need(isinstance(item, dict) and text(item.get("path")), "media")
+            need(isinstance(item, dict) and text(item.get("path")) and POINTER.match(item["path"]), "media")
             asset(item.get("asset"))
     elif kind == "recording.started":
         need(is_id(e.get("recordingId")), "recordingId")

@@ -257,7 +257,8 @@ const recordingStartedEntry = z.strictObject({
   type: z.literal("recording.started"),
   ...envelope,
   recordingId: id,
-  [names.asset]: assetReferenceSchema,
+  /** What is being recorded into is there. */
+  [names.asset]: availableAsset,
 });
 
 const recordingFinishedEntry = z.strictObject({

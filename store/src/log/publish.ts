@@ -12,7 +12,7 @@ import { writeFully } from "../platform/whole-file";
 /** What the name of a file begins with that was being published when its writer died. */
 export const UNPUBLISHED_PREFIX = ".new-";
 
-/** Where link is not supported (exFAT, some network shares) the file is created under its name at once. */
+/** What the file systems answer that have no hard links: exFAT, some network shares. */
 const NO_LINKS = ["ENOTSUP", "EOPNOTSUPP", "EPERM", "ENOSYS", "EMLINK"];
 
 /** Publishes a file exclusively; `already-exists` when the name is taken. The folder's names are durable on return. */
@@ -21,19 +21,39 @@ export async function publishExclusively(fs: FileSystem, path: string, bytes: Ui
   const temporary = join(folder, `${UNPUBLISHED_PREFIX}${randomUUID()}`);
   await writeNew(fs, temporary, bytes);
   try {
-    await fs.link(temporary, path);
+    await giveName(fs, temporary, path);
   } catch (error) {
     await discard(fs, temporary);
+    if (errnoName(error) === "EEXIST") throw new StoreError("already-exists", { cause: error });
+    throw error;
+  }
+  await fs.syncDirectory(folder);
+}
+
+async function giveName(fs: FileSystem, temporary: string, path: string): Promise<void> {
+  try {
+    await fs.link(temporary, path);
+  } catch (error) {
     const reason = errnoName(error);
-    if (reason === "EEXIST") throw new StoreError("already-exists", { cause: error });
     if (reason === undefined || !NO_LINKS.includes(reason)) throw error;
-    await writeNew(fs, path, bytes);
-    await fs.syncDirectory(folder);
+    // A rename would replace what has the name, so it is looked for first. Whoever publishes holds the session's lock or
+    // has just made the folder.
+    if (await exists(fs, path)) throw new StoreError("already-exists", { cause: error });
+    await fs.rename(temporary, path);
     return;
   }
-  // The order matters to a reader: it refuses to write to a file with two names.
+  // A writer refuses a log with two names, so the first one goes before anything else happens.
   await fs.unlink(temporary);
-  await fs.syncDirectory(folder);
+}
+
+async function exists(fs: FileSystem, path: string): Promise<boolean> {
+  try {
+    await fs.lstat(path);
+    return true;
+  } catch (error) {
+    if (errnoName(error) !== "ENOENT") throw error;
+    return false;
+  }
 }
 
 async function writeNew(fs: FileSystem, path: string, bytes: Uint8Array): Promise<void> {

@@ -9,10 +9,16 @@ import { relationDefect, relationWarning } from "./relations";
 import { judgeTail } from "./tail";
 import { type Diagnostic, MAX_DIAGNOSTICS, type Recoverable, type Verdict } from "./verdict";
 
+/** How far a scan is, in bytes of the file. */
+export interface ScanProgress {
+  bytes: number;
+  size: number;
+}
+
 export interface ScanOptions {
   signal?: AbortSignal;
   /** Called after each piece of the file, at most every few mebibytes. */
-  onProgress?: (doneBytes: number, totalBytes: number) => void;
+  onProgress?: (progress: ScanProgress) => void;
 }
 
 const LINE_FEED = 0x0a;
@@ -37,7 +43,7 @@ export async function scanRecords(file: OpenFile, log: LogIndex, size: number, o
     const used = pass.take(buffer.subarray(0, filled), position - filled);
     buffer.copyWithin(0, used, filled);
     filled -= used;
-    options.onProgress?.(position, size);
+    options.onProgress?.({ bytes: position, size });
   }
   if (!pass.full) pass.end(buffer.subarray(0, filled), position - filled);
   pass.conclude();

@@ -7,7 +7,7 @@ import { LogIndex } from "./log-index";
 import { type ScanOptions } from "./scan-records";
 
 export { LogIndex } from "./log-index";
-export type { ScanOptions } from "./scan-records";
+export type { ScanOptions, ScanProgress } from "./scan-records";
 
 /**
  * Scans an open log from its beginning. A file that is not a regular one is `unsafe-path`; one whose content is not on

@@ -45,17 +45,19 @@ const range = fc.oneof(
   fc.tuple(fc.nat(), fc.integer({ min: 1, max: 1e6 })).map(([startMs, more]) => ({ startMs, endMs: startMs + more })),
 );
 
+const availableAsset = some(
+  {
+    byteRange: fc
+      .tuple(fc.nat(), fc.integer({ min: 1, max: 1e6 }))
+      .map(([start, more]) => ({ start, end: start + more })),
+    encoding: nonEmpty,
+    sha256: fc.stringMatching(/^[0-9a-f]{64}$/),
+  },
+  { status: fc.constant("available"), path: id.map((name) => `assets/${name}`), mimeType: fc.constant("audio/wav") },
+);
+
 const asset = fc.oneof(
-  some(
-    {
-      byteRange: fc
-        .tuple(fc.nat(), fc.integer({ min: 1, max: 1e6 }))
-        .map(([start, more]) => ({ start, end: start + more })),
-      encoding: nonEmpty,
-      sha256: fc.stringMatching(/^[0-9a-f]{64}$/),
-    },
-    { status: fc.constant("available"), path: id.map((name) => `assets/${name}`), mimeType: fc.constant("audio/wav") },
-  ),
+  availableAsset,
   some({ source: jsonObject }, { status: fc.constant("missing"), reason: nonEmpty }),
 );
 
@@ -131,7 +133,7 @@ const bodies: Record<EntryType, fc.Arbitrary<object>> = {
       payload: jsonObject,
     },
   ),
-  "recording.started": fc.record({ recordingId: id, asset }),
+  "recording.started": fc.record({ recordingId: id, asset: availableAsset }),
   "recording.finished": some(
     { gaps: fc.array(gap, { maxLength: 2 }) },
     { recordingId: id, durationMs: count, outcome: fc.constantFrom("complete", "incomplete") },

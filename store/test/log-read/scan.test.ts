@@ -303,7 +303,7 @@ test("cancelling gives back the very reason", async () => {
   const controller = new AbortController();
   const scan = scanBytes(bytes, 10, {
     signal: controller.signal,
-    onProgress: (done) => {
+    onProgress: ({ bytes: done }) => {
       if (done > 20) controller.abort(reason);
     },
   });
@@ -313,7 +313,7 @@ test("cancelling gives back the very reason", async () => {
 test("progress ends at the size of the file", async () => {
   const { bytes } = toLog([custom("a", "x".repeat(500)), custom("b", 1)]);
   const seen: number[] = [];
-  await scanBytes(bytes, 100, { onProgress: (done, total) => seen.push(done, total - bytes.length) });
+  await scanBytes(bytes, 100, { onProgress: (progress) => seen.push(progress.bytes, progress.size - bytes.length) });
   expect(seen.slice(-2)).toEqual([bytes.length, 0]);
 });
 
