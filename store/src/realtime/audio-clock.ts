@@ -42,14 +42,21 @@ export class AudioClock {
     this.#commitsMs.push(this.#sentMs);
   }
 
-  /** The place of a turn in the recording, or undefined when it is not known. */
-  rangeOf(turn: { audioStartMs?: number; audioEndMs?: number; commitOrdinal?: number }): AudioRange | undefined {
+  /**
+   * The place of a turn in the recording, or undefined when it is not known. What was never ended, such as a gap, may
+   * reach to the end of what was sent.
+   */
+  rangeOf(
+    turn: { audioStartMs?: number; audioEndMs?: number; commitOrdinal?: number },
+    options: { isOpenEnded?: boolean } = {},
+  ): AudioRange | undefined {
     const { commitOrdinal } = turn;
     const committedAt = commitOrdinal === undefined ? undefined : this.#commitsMs[commitOrdinal];
     const previous =
       commitOrdinal === undefined ? undefined : commitOrdinal === 0 ? 0 : this.#commitsMs[commitOrdinal - 1];
+    const sentEnd = options.isOpenEnded === true ? this.#sentMs : undefined;
     const startMs = this.#recordingMs(turn.audioStartMs ?? previous, "start");
-    const endMs = this.#recordingMs(turn.audioEndMs ?? committedAt, "end");
+    const endMs = this.#recordingMs(turn.audioEndMs ?? committedAt ?? sentEnd, "end");
     if (startMs === undefined || endMs === undefined) return undefined;
     const range = { startMs: Math.max(0, Math.round(startMs)), endMs: Math.round(endMs) };
     return range.endMs > range.startMs ? range : undefined;

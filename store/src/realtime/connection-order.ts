@@ -3,9 +3,10 @@
  * conversation (Session file format, Realtime retention and ordered publication).
  */
 import { type JsonObject } from "../format/schema";
-import { type EngineAction, type OrderGap, type ProvisionalTurn, type PublishedTurn } from "./actions";
+import { type EngineAction, type ProvisionalTurn } from "./actions";
 import { AnswerOrder } from "./answer-order";
 import { ClientItems } from "./client-items";
+import { Commits } from "./commits";
 import { type ProviderEvent, type ProviderItem } from "./events";
 import { nameOf, objectOf } from "./fields";
 import { isNode, isTerminal, newNode, type GapReason, type Node, type NodeKind, type PredecessorRank } from "./node";
@@ -13,6 +14,7 @@ import { type NodeState, type SkipReason, type Tombstone } from "./node";
 import { NodeOrder } from "./node-order";
 import { type OrderBudget } from "./order-budget";
 import { completedTranscription } from "./outcomes";
+import { orderGap, publishedTurn } from "./published-turn";
 import { Removals } from "./removals";
 
 type Emit = (action: EngineAction) => void;
@@ -27,10 +29,7 @@ export class ConnectionOrder {
   readonly #emit: Emit;
   /** Earlier connections are flushed, so this one may publish. */
   readonly #isFirst: () => boolean;
-  #commits: { eventId: string | undefined; ordinal: number }[] = [];
-  #commitCount = 0;
-  /** Commits that a server acknowledged without naming the item. */
-  #namelessCommits: (number | undefined)[] = [];
+  readonly #commits = new Commits();
   #transcription: "enabled" | "disabled" | "unstated" = "unstated";
   #model: string | undefined;
   #isClosed = false;
@@ -64,7 +63,7 @@ export class ConnectionOrder {
       this.#order.hasHeld ||
       this.#order.nodes.some((node) => !isTerminal(node)) ||
       this.#answers.isWaiting ||
-      this.#commits.length > 0 ||
+      this.#commits.isWaiting ||
       this.removals.isWaiting
     );
   }
@@ -100,8 +99,8 @@ export class ConnectionOrder {
     const eventId = nameOf(event, "event_id");
     switch (nameOf(event, "type") ?? "") {
       case "input_audio_buffer.commit":
-        if (!failed) this.#commits.push({ eventId, ordinal: this.#commitCount });
-        this.#commitCount += 1;
+        if (failed) this.#commits.unsent();
+        else this.#commits.sent(eventId);
         break;
       case "response.create":
         if (!failed) this.#answers.request(eventId, objectOf(event, "response")?.conversation !== "none");
@@ -207,29 +206,27 @@ export class ConnectionOrder {
     for (let count = this.#answers.abandonRequests(); count > 0; count -= 1) {
       this.#emit({ type: "gap", gap: { connectionId, reason: "response_not_created", role: "assistant" } });
     }
-    if (this.#commits.length > 0 && !hadOpenTurn) {
+    if (this.#commits.isWaiting && !hadOpenTurn) {
       this.#emit({ type: "gap", gap: { connectionId, reason: "commit_unanswered", role: "user" } });
     }
-    this.#commits = [];
+    this.#commits.abandon();
     for (const itemId of this.removals.abandon()) this.#removalEnded(itemId, "uncertain");
     this.#isClosed = true;
   }
 
   #committed(itemId: string | undefined, previousItemId: string | undefined, nowMs: number): void {
-    const ordinal = this.#commits.shift()?.ordinal;
-    if (itemId === undefined) {
-      this.#namelessCommits.push(ordinal);
-      return;
-    }
+    const ordinal = this.#commits.acknowledged(itemId !== undefined);
+    if (itemId === undefined) return;
     const node = this.#turn(itemId, previousItemId, 1, nowMs, { phase: "open" });
     if (node !== undefined) this.#commitTurn(node, ordinal);
   }
 
   /** The item of a turn exists now. */
   #commitTurn(node: Node, ordinal: number | undefined): void {
-    if (isTerminal(node) || node.committed) return;
-    node.committed = true;
+    if (isTerminal(node)) return;
     node.commitOrdinal ??= ordinal;
+    if (node.committed) return;
+    node.committed = true;
     if (node.state.phase === "reserved") node.state = { phase: "open" };
     // One input buffer a connection: a commit under an id of its own took the audio of what was reserved before.
     if (!node.ownSpeech) {
@@ -245,7 +242,7 @@ export class ConnectionOrder {
     if (known === undefined) {
       const ownKind = this.#clientItems.take(item) ? "transparent" : kind;
       const node = this.#ensure(item.id, ownKind, previousItemId, 2, nowMs);
-      if (node?.kind === "user") this.#commitTurn(node, this.#namelessCommits.shift());
+      if (node?.kind === "user") this.#commitTurn(node, this.#commits.takeNameless());
       return;
     }
     if (!isNode(known)) return;
@@ -293,11 +290,7 @@ export class ConnectionOrder {
       return;
     }
     if (this.#answers.reject(error.eventId, error.code)) return;
-    const isEmptyCommit = error.code === "input_audio_buffer_commit_empty";
-    const index = this.#commits.findIndex((commit) =>
-      error.eventId === undefined ? isEmptyCommit : commit.eventId === error.eventId,
-    );
-    if (index !== -1) this.#commits.splice(index, 1);
+    this.#commits.reject(error.eventId, error.code);
   }
 
   #removalEnded(itemId: string, outcome: "rejected" | "uncertain"): void {
@@ -377,37 +370,14 @@ export class ConnectionOrder {
     let passed: Tombstone["passed"] = "closed";
     if (state.phase === "ok") {
       passed = "published";
-      this.#emit({ type: "publish", turn: this.#publishedTurn(node, state) });
+      this.#emit({ type: "publish", turn: publishedTurn(connectionId, node, state, this.#model) });
     } else if (state.phase === "gap") {
-      this.#emit({ type: "gap", gap: this.#gap(node, state.reason) });
+      this.#emit({ type: "gap", gap: orderGap(connectionId, node, state.reason) });
     } else if (state.phase === "skip") {
       this.#emit({ type: "skip", skipped: { connectionId, itemId: node.id, reason: state.reason } });
     }
     this.#order.pass(passed);
     this.#budget.release(node);
-  }
-
-  #publishedTurn(node: Node, state: Extract<NodeState, { phase: "ok" }>): PublishedTurn {
-    const role = node.kind === "user" ? "user" : "assistant";
-    return {
-      connectionId: this.connectionId,
-      itemId: node.id,
-      role,
-      text: state.text,
-      ...(state.stopReason === undefined ? {} : { stopReason: state.stopReason }),
-      ...(state.rawStopReason === undefined ? {} : { rawStopReason: state.rawStopReason }),
-      ...(state.usage === undefined ? {} : { usage: state.usage }),
-      ...(role === "assistant" && node.responseId !== undefined ? { responseId: node.responseId } : {}),
-      ...(role === "user" && this.#model !== undefined ? { model: this.#model } : {}),
-      ...audioOf(node),
-    };
-  }
-
-  #gap(node: Node, reason: GapReason): OrderGap {
-    const { connectionId } = this;
-    if (node.kind === "response") return { connectionId, responseId: node.id, reason, role: "assistant" };
-    const role = node.kind === "user" ? "user" : "assistant";
-    return { connectionId, itemId: node.id, reason, role, ...audioOf(node) };
   }
 
   #announceGhosts(itemIds: readonly string[]): void {
@@ -420,14 +390,6 @@ export class ConnectionOrder {
 
 function skip(reason: SkipReason): NodeState {
   return { phase: "skip", reason };
-}
-
-function audioOf(node: Node): Pick<PublishedTurn, "audioStartMs" | "audioEndMs" | "commitOrdinal"> {
-  return {
-    ...(node.audioStartMs === undefined ? {} : { audioStartMs: node.audioStartMs }),
-    ...(node.audioEndMs === undefined ? {} : { audioEndMs: node.audioEndMs }),
-    ...(node.commitOrdinal === undefined ? {} : { commitOrdinal: node.commitOrdinal }),
-  };
 }
 
 /** A spoken turn, an answer, or something that only takes a place: typed text, system messages, tools, unknown types. */

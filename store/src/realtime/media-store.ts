@@ -13,6 +13,8 @@ export interface PendingMedia extends EvidenceMedia {
   wav: { start: number; end: number } | undefined;
 }
 
+const MAX_SPAN_BYTES = 4 * 1_048_576;
+
 type MediaSession = Pick<Session, "openAsset" | "writeProtocolAsset">;
 
 /**
@@ -62,8 +64,11 @@ async function readCapture(
     const { byteRange: _whole, sha256: _digest, ...file } = capture;
     const reader = await session.openAsset(file);
     try {
-      for (const { index, wav } of wanted) {
-        if (wav.end <= reader.size && wav.start < wav.end) captured[index] = await reader.read(wav.start, wav.end);
+      for (const span of spansOf(wanted, reader.size)) {
+        const bytes = await reader.read(span.start, span.end);
+        for (const { index, wav } of span.members) {
+          captured[index] = bytes.subarray(wav.start - span.start, wav.end - span.start);
+        }
       }
     } finally {
       await reader.close();
@@ -73,6 +78,26 @@ async function readCapture(
     if (!isStoreError(error)) throw error;
   }
   return captured;
+}
+
+interface Wanted {
+  index: number;
+  wav: { start: number; end: number };
+}
+
+/** Joins ranges that follow each other, and leaves out those that the file does not have. */
+function spansOf(wanted: readonly Wanted[], size: number): { start: number; end: number; members: Wanted[] }[] {
+  const spans: { start: number; end: number; members: Wanted[] }[] = [];
+  for (const member of wanted) {
+    const { start, end } = member.wav;
+    if (start < 0 || end <= start || end > size) continue;
+    const last = spans.at(-1);
+    if (last !== undefined && last.end === start && end - last.start <= MAX_SPAN_BYTES) {
+      last.end = end;
+      last.members.push(member);
+    } else spans.push({ start, end, members: [member] });
+  }
+  return spans;
 }
 
 function digest(bytes: Buffer): string {

@@ -328,7 +328,7 @@ export class RealtimeRecorder {
         this.#publish(action.turn);
         break;
       case "gap": {
-        const range = this.#connections.get(action.gap.connectionId)?.audio.rangeOf(action.gap);
+        const range = this.#connections.get(action.gap.connectionId)?.audio.rangeOf(action.gap, { isOpenEnded: true });
         this.#gaps.addOrderGap(action.gap, range);
         break;
       }

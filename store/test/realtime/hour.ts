@@ -69,7 +69,6 @@ export async function playTraffic(recording: Recording, minutes: number): Promis
       await recorder.settled();
       report.completedToDurableMs.push(performance.now() - before);
     }
-    await recorder.settled();
     if (turn % 12 === 0) {
       const { rss } = process.memoryUsage();
       report.peakRssBytes = Math.max(report.peakRssBytes, rss);

@@ -233,6 +233,27 @@ describe("ranges of the capture", () => {
   });
 });
 
+describe("gaps", () => {
+  test("name the part of the recording that has no text", async () => {
+    for (let n = 0; n < 10; n += 1) {
+      await recording.capture.write(pcm(n));
+      const start = HEADER + n * 4_800;
+      const wav = { start, end: start + 4_800 };
+      void recording.recorder.observeSend("c1", append(pcm(n)), { observation: "send_attempt", wav });
+    }
+    await recording.receive({ type: "input_audio_buffer.speech_started", item_id: "a", audio_start_ms: 100 });
+    await recording.receive({ type: "input_audio_buffer.speech_stopped", item_id: "a", audio_end_ms: 400 });
+    await recording.turn("a", null);
+    await recording.receive({ type: "input_audio_buffer.speech_started", item_id: "b", audio_start_ms: 600 });
+    await recording.recorder.transport("c1", { type: "close", code: 1006 });
+    const { gaps } = await recording.recorder.stop({ durationMs: 1_000 });
+    expect(gaps).toEqual([
+      { reason: "transport_closed", startMs: 100, endMs: 400, connectionId: "c1", itemId: "a" },
+      { reason: "transport_closed", startMs: 600, endMs: 1_000, connectionId: "c1", itemId: "b" },
+    ]);
+  });
+});
+
 describe("canonical messages", () => {
   test("carry the text verbatim, provenance, usage and the item they are", async () => {
     await recording.receive({
