@@ -76,8 +76,8 @@ export async function* scanLog(source: PlainSource, options: ScanOptions): Async
         }
         scanner.push(piece.bytes, piece.offset, !isFramed);
         while (scanner.run(LINES_A_STEP)) if (breather.isDue) await breather.breathe();
+        if (breather.isDue) await breather.breathe();
       }
-      if (breather.isDue) await breather.breathe();
       if (scanner.waiting >= EVENTS_A_BATCH && !validator.hasFailed) yield scanner.take();
     }
     if (isFramed && tornAt === undefined) assertWhole(scanner, source.size);
