@@ -2,11 +2,12 @@
 import "swift:../swift";
 import { quickRecord } from "./lib/quick-record";
 
-// What runs outside Raycast runs from this same bundle (assets/load-bundle.cjs).
-export { runStandIn } from "./capture/stand-in-program";
-export { runHost } from "./host/run";
-
 /** Start, or stop and copy. */
 export default function command(): Promise<void> {
   return quickRecord();
+}
+
+/** The session host runs outside Raycast, from this same bundle (assets/session-host.cjs). It starts when it is loaded. */
+export function runHost(): Promise<unknown> {
+  return import("./host/main");
 }

@@ -79,7 +79,7 @@ test("every expected tool call of the evals names a tool and has a mock", () => 
 test("the icon is 512 pixels square, with transparency, and every asset is used", () => {
   expect(png(path.join(folder, "assets", manifest.icon))).toEqual({ width: 512, height: 512, alpha: true });
   const assets = readdirSync(path.join(folder, "assets")).filter((name) => name !== "compiled_raycast_swift");
-  expect(assets.sort()).toEqual(["capture-stand-in.cjs", "icon.png", "load-bundle.cjs", "session-host.cjs"]);
+  expect(assets.sort()).toEqual(["icon.png", "session-host.cjs"]);
 });
 
 test("screenshots have the store's size, and what is missing is written down", () => {
