@@ -15,7 +15,7 @@ final class ConverterTests: XCTestCase {
                         DeviceInfo(uid: "m", name: "M", transport: "usb", rate: rate, channels: channels, isDefault: true)
                     ]
                 }
-                bench.begin()
+                bench.begin(#","chunkMs":500"#)
                 let ring = bench.source.ring!
                 let total = rate * 600
                 var sent = 0
