@@ -111,7 +111,7 @@ async function record(
       {
         control,
         onState: (state) => view.show(frameOf(state)),
-        standIn: [process.execPath, path.join(project, "extension/dist/capture-stand-in.cjs")],
+        standIn: captureProgram(project),
         findEngine: () => Promise.resolve(recogniser.kind === "none" ? undefined : recogniser.engine),
       },
     );
@@ -120,6 +120,13 @@ async function record(
     process.off("SIGTERM", stop);
     if (recogniser.kind !== "none") await recogniser.engine.close();
   }
+}
+
+/** The capture helper where one is named (it plays files too), else the stand-in, which needs no native code. */
+function captureProgram(project: string): [string, ...string[]] {
+  const helper = process.env["PERSYK_CAPTURE_HELPER"];
+  if (helper !== undefined && helper !== "") return [helper];
+  return [process.execPath, path.join(project, "extension/dist/capture-stand-in.cjs")];
 }
 
 function frameOf(state: HostState): LiveFrame {
