@@ -41,6 +41,25 @@ describe("creating a session", () => {
   });
 });
 
+test("a file system without hard links gets its session by a rename that replaces nothing", async () => {
+  const faulty = new FaultyFs();
+  const context = { ...sandbox.context, fs: faulty };
+  faulty.inject({ operation: "link", at: 1, forever: true, code: "ENOTSUP" });
+  const session = await createSession(sandbox.root, context, { id: "s1" });
+  expect(fs.readdirSync(session.location)).toEqual(["session.jsonl"]);
+  expect(faulty.log.filter((line) => /^(rename|syncDirectory)/.test(line)).map((line) => line.split(" ")[0])).toEqual([
+    "rename",
+    "syncDirectory",
+    "syncDirectory",
+  ]);
+  await session.append([message("a", "a")], { parentId: null });
+  fs.appendFileSync(join(session.location, "session.jsonl"), "{");
+  const { kept } = await session.recover();
+  fs.appendFileSync(join(session.location, "session.jsonl"), "{");
+  expect((await session.recover()).kept).toBe(kept);
+  await session.close();
+});
+
 describe("appending", () => {
   test("one LF-terminated record an entry, parents as given, durable ids, times and parents filled in", async () => {
     const session = await createSession(sandbox.root, sandbox.context);

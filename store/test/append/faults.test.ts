@@ -12,6 +12,9 @@ import { openSession, type Session } from "../../src/session/session";
 import { FaultyFs, type Fault, type Operation } from "../support/faulty-fs";
 import { idsIn, message, readLog, Sandbox } from "../support/sandbox";
 
+// Loops of processes and syncs: generous, for a machine that does other things as well.
+jest.setTimeout(600_000);
+
 let sandbox: Sandbox;
 let faulty: FaultyFs;
 beforeEach(() => {

@@ -5,6 +5,9 @@ import { openSession } from "../../src/session/session";
 import { Program, bundleProgram, removeBundles, until } from "../support/program";
 import { idsIn, message, readLog, Sandbox } from "../support/sandbox";
 
+// Loops of processes and syncs: generous, for a machine that does other things as well.
+jest.setTimeout(600_000);
+
 let sandbox: Sandbox;
 beforeEach(() => {
   sandbox = new Sandbox();

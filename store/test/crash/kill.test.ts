@@ -13,6 +13,9 @@ import { type StoreContext } from "../../src/session/store-context";
 import { Program, bundleProgram, removeBundles, rounds } from "../support/program";
 import { idsIn, message, readLog, Sandbox } from "../support/sandbox";
 
+// Loops of processes and syncs: generous, for a machine that does other things as well.
+jest.setTimeout(600_000);
+
 let sandbox: Sandbox;
 beforeAll(() => {
   sandbox = new Sandbox();

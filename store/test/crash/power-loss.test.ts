@@ -14,6 +14,9 @@ import {
   shortWritesAreNoticed,
 } from "./checks";
 
+// Loops of processes and syncs: generous, for a machine that does other things as well.
+jest.setTimeout(600_000);
+
 let sandbox: Sandbox;
 beforeEach(() => {
   sandbox = new Sandbox();
