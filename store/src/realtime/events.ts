@@ -3,7 +3,7 @@
  * emit; whatever it does not know, or what lacks its id, is `other`: evidence without an effect on the order.
  */
 import { isObject, type JsonObject } from "../format/schema";
-import { nameOf, numberOf, objectOf, objectsOf, own, stringOf } from "./fields";
+import { nameOf, numberOf, objectOf, objectsOf, own, scalarText, stringOf } from "./fields";
 
 export interface ItemPart {
   type: string | undefined;
@@ -23,7 +23,6 @@ export interface ProviderResponse {
   inConversation: boolean;
   status: string | undefined;
   reason: string | undefined;
-  errorMessage: string | undefined;
   output: ProviderItem[];
   usage: JsonObject | undefined;
 }
@@ -56,7 +55,7 @@ export function readProviderEvent(frame: JsonObject): ProviderEvent {
   const type = stringOf(frame, "type") ?? "";
   if (type.startsWith(TRANSCRIPTION)) return readTranscription(frame, type.slice(TRANSCRIPTION.length));
   if (type.startsWith("response.")) return readResponseEvent(frame, type.slice("response.".length));
-  const itemId = nameOf(frame, "item_id");
+  const itemId = wordOf(frame, "item_id");
   switch (type) {
     case "session.updated":
     case "transcription_session.updated":
@@ -93,7 +92,7 @@ export function readProviderEvent(frame: JsonObject): ProviderEvent {
 }
 
 function readTranscription(frame: JsonObject, event: string): ProviderEvent {
-  const itemId = nameOf(frame, "item_id");
+  const itemId = wordOf(frame, "item_id");
   if (itemId === undefined) return OTHER;
   switch (event) {
     case "delta":
@@ -124,7 +123,7 @@ function readTranscription(frame: JsonObject, event: string): ProviderEvent {
 }
 
 function readResponseEvent(frame: JsonObject, event: string): ProviderEvent {
-  const responseId = nameOf(frame, "response_id");
+  const responseId = wordOf(frame, "response_id");
   switch (event) {
     case "created":
     case "done": {
@@ -137,7 +136,7 @@ function readResponseEvent(frame: JsonObject, event: string): ProviderEvent {
       return item === undefined ? OTHER : { kind: "output-item", responseId, item, done: event.endsWith(".done") };
     }
   }
-  const itemId = nameOf(frame, "item_id");
+  const itemId = wordOf(frame, "item_id");
   if (itemId === undefined) return OTHER;
   const place = { responseId, itemId, contentIndex: numberOf(frame, "content_index") ?? 0 };
   switch (event) {
@@ -169,12 +168,12 @@ function readSession(session: JsonObject | undefined): ProviderEvent {
   return {
     kind: "session-updated",
     transcription,
-    model: isObject(setting) ? nameOf(setting, "model") : undefined,
+    model: isObject(setting) ? wordOf(setting, "model") : undefined,
   };
 }
 
 function readItem(item: JsonObject | undefined): ProviderItem | undefined {
-  const id = nameOf(item, "id");
+  const id = wordOf(item, "id");
   if (id === undefined) return undefined;
   return {
     id,
@@ -195,11 +194,10 @@ function readPart(part: JsonObject): ItemPart {
 function readResponse(response: JsonObject | undefined): ProviderResponse {
   const details = objectOf(response, "status_details");
   return {
-    id: nameOf(response, "id"),
+    id: wordOf(response, "id"),
     inConversation: own(response, "conversation_id") !== null,
-    status: nameOf(response, "status"),
-    reason: nameOf(details, "reason"),
-    errorMessage: nameOf(objectOf(details, "error"), "message"),
+    status: wordOf(response, "status"),
+    reason: wordOf(details, "reason"),
     output: objectsOf(response, "output").flatMap((item) => readItem(item) ?? []),
     usage: objectOf(response, "usage"),
   };
@@ -209,16 +207,25 @@ function readError(frame: JsonObject): ProviderEvent {
   const error = objectOf(frame, "error");
   return {
     kind: "error",
-    code: nameOf(error, "code"),
+    code: wordOf(error, "code"),
     message: stringOf(error, "message") ?? stringOf(frame, "error") ?? "",
-    eventId: nameOf(error, "event_id"),
+    eventId: wordOf(error, "event_id"),
   };
 }
 
 /** `null`, an empty string and `root` say that there is no predecessor. */
 function previousOf(frame: JsonObject): string | undefined {
-  const previous = nameOf(frame, "previous_item_id");
+  const previous = wordOf(frame, "previous_item_id");
   return previous === "root" ? undefined : previous;
+}
+
+/** Longer ids and codes are cut: they go into messages and gaps, which must fit a record. */
+const MAX_WORD_LENGTH = 512;
+
+/** An id, a code or a name, fit for a record. */
+function wordOf(object: JsonObject | undefined, key: string): string | undefined {
+  const word = nameOf(object, key);
+  return word === undefined ? undefined : scalarText(word.slice(0, MAX_WORD_LENGTH));
 }
 
 function msOf(frame: JsonObject, key: string): number | undefined {

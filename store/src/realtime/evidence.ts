@@ -109,7 +109,7 @@ function wrapped(
   const isInline = bytes.length <= MAX_INLINE_BYTES;
   const type = nameOf(frame, "type");
   const payload: JsonObject = {
-    ...(type === undefined ? {} : { type: scalarText(redactText(type)).slice(0, 256) }),
+    ...(type === undefined ? {} : { type: scalarText(redactText(type).slice(0, 256)) }),
     wrapped: { reason, bytes: bytes.length, text: isInline ? text : null },
   };
   return {

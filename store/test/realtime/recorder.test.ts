@@ -280,6 +280,32 @@ describe("canonical messages", () => {
     });
   });
 
+  test("hostile ids, models and codes neither halt the recording nor lose a turn", async () => {
+    const ids = ["\ud83d", "x".repeat(100_000), "__proto__", "a\u0000b"];
+    await recording.receive({
+      type: "session.updated",
+      session: { audio: { input: { transcription: { model: "\udc00m" } } } },
+    });
+    for (const id of ids) {
+      await recording.turn(id, null);
+      await recording.transcript(id, "said");
+      await recording.receive({
+        type: "response.done",
+        response: {
+          id: `r${id}`,
+          status: "cancelled",
+          status_details: { reason: id },
+          output: [
+            { id: `o${id}`, type: "message", role: "assistant", content: [{ type: "output_text", text: "ok" }] },
+          ],
+        },
+      });
+    }
+    await recording.recorder.settled();
+    expect(recording.recorder.snapshot.phase).toBe("recording");
+    expect(await recording.texts()).toEqual(ids.flatMap(() => ["said", "ok"]));
+  });
+
   test("provisional text is shown apart and cannot be removed", async () => {
     await recording.turn("a", null);
     await recording.receive({
