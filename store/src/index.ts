@@ -107,13 +107,8 @@ export { type FileSystem, nodeFileSystem, type OpenFile, type OpenMode } from ".
 export { createSession, type CreateSessionOptions } from "./session/create";
 export { deleteSession, type DeleteReport, finishDeletions } from "./session/delete";
 
-export {
-  EventLogBackend,
-  type LogRecovery,
-  type LookupOptions,
-  type RawLog,
-  type ReadCallOptions,
-} from "./event-log/backend";
+export { EventLogBackend, type LookupOptions, type RawLog, type ReadCallOptions } from "./event-log/backend";
+export type { LogRecovery } from "./event-log/recovery-report";
 export { type EventLogOptions } from "./event-log/options";
 export { type LiveWriter } from "./event-log/live-writer";
 export { type Listing as EventLogListing, type LogEntry, type LogProblem } from "./event-log/discovery";

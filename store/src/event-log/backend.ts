@@ -2,11 +2,8 @@
  * The event-log backend: Event-log backend, all sections. Reads every log that the reference reads, writes logs that
  * the reference reads. Reads never change anything and never wait for writes.
  */
-import { rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { randomBytes } from "node:crypto";
+import { basename } from "node:path";
 import { StoreError } from "../errors";
-import { asStoreError, errnoName } from "../platform/errno";
 import { snapshotBatch } from "./batch";
 import {
   assertRootEncoding,
@@ -28,8 +25,11 @@ import { resolveOptions, type EventLogOptions, type ResolvedOptions } from "./op
 import { logPath } from "./paths";
 import { plaintext, type PlainSource } from "./plaintext";
 import { readLog, type LogRead } from "./read-log";
-import { scanLog, type LogTail } from "./scan-log";
-import { SessionLog, viewOf, type SessionLogContext } from "./session-log";
+import { recoveryOf, type LogRecovery } from "./recovery-report";
+import { removeSession } from "./remove-session";
+import { scanLog } from "./scan-log";
+import { viewOf } from "./balanced-view";
+import { SessionLog, type SessionLogContext } from "./session-log";
 import { readSuffix } from "./suffix";
 import { type EventLogHeader, type EventLogMeta, type LogEvent, type LogView, type LogWarning } from "./types";
 import { ViewCache } from "./view-cache";
@@ -45,19 +45,6 @@ export interface LookupOptions {
 export interface ReadCallOptions extends LookupOptions {
   /** An aborted signal rejects with its own reason. */
   readonly signal?: AbortSignal;
-}
-
-/** What an explicit recovery did, or would do. */
-export interface LogRecovery {
-  readonly action: "none" | "append-closers" | "terminate-line" | "cut-torn-tail" | "salvage";
-  /** Where the bytes that were cut off are kept; null when none were. */
-  readonly kept: string | null;
-  readonly bytesBefore: number;
-  /** Null for a recovery that was only asked about. */
-  readonly bytesAfter: number | null;
-  /** Events before and after, the synthetic ones included. */
-  readonly eventsBefore: number;
-  readonly eventsAfter: number;
 }
 
 /** The text of a log, exactly as it is stored. */
@@ -290,36 +277,8 @@ export class EventLogBackend {
   async delete(id: string, options: { confirmed: boolean }): Promise<void> {
     if (!options.confirmed) throw new StoreError("not-confirmed", { sessionId: id });
     if (this.#writers.has(id)) throw new StoreError("event-log-live", { sessionId: id });
-    await this.#log(id).exclusively((path) => this.#remove(path));
+    await this.#log(id).exclusively((path) => removeSession(this.#options.fs, this.#options.publication, path));
     this.#logs.delete(id);
-  }
-
-  async #remove(path: string): Promise<void> {
-    const { fs, publication } = this.#options;
-    const directory = dirname(path);
-    // The log goes first, in one step: readers see a session or none, never half of one.
-    const gone = join(directory, `deleted-${randomBytes(6).toString("hex")}`);
-    try {
-      await fs.rename(path, gone);
-      await publication.syncDirectory(directory);
-      await rm(directory, { recursive: true, force: true });
-      await publication.syncDirectory(dirname(directory));
-    } catch (error) {
-      throw asStoreError(error, { location: path }, "delete the session");
-    }
-    await this.#removeIfEmpty(dirname(directory));
-  }
-
-  async #removeIfEmpty(project: string): Promise<void> {
-    try {
-      await this.#options.fs.rmdir(project);
-    } catch (error) {
-      // Other sessions are in it; or another process has just removed it.
-      const name = errnoName(error);
-      if (name !== "ENOTEMPTY" && name !== "EEXIST" && name !== "ENOENT") {
-        throw asStoreError(error, { location: project }, "remove the empty project folder");
-      }
-    }
   }
 
   /** Gives the right to write a session back to others. */
@@ -461,35 +420,5 @@ export class EventLogBackend {
     if (this.#rootIsOurs) return;
     await assertRootEncoding(this.#place());
     this.#rootIsOurs = true;
-  }
-}
-
-function recoveryOf(
-  tail: LogTail,
-  nextSeq: number,
-  closers: number,
-  kept: string | null,
-  bytesAfter: number | null,
-): LogRecovery {
-  return {
-    action: actionOf(tail, closers),
-    kept,
-    bytesBefore: tail.end,
-    bytesAfter,
-    eventsBefore: nextSeq,
-    eventsAfter: nextSeq + closers,
-  };
-}
-
-function actionOf(tail: LogTail, closers: number): LogRecovery["action"] {
-  switch (tail.kind) {
-    case "clean":
-      return closers > 0 ? "append-closers" : "none";
-    case "unterminated":
-      return "terminate-line";
-    case "torn":
-      return "cut-torn-tail";
-    case "damaged":
-      return "salvage";
   }
 }

@@ -1,7 +1,8 @@
 import { type Command } from "commander";
-import { EventLogBackend, type LogRecovery } from "../../event-log/backend";
+import { EventLogBackend } from "../../event-log/backend";
 import { type LogEntry, type LogProblem } from "../../event-log/discovery";
 import { messageTextOf } from "../../event-log/message-text";
+import { type LogRecovery } from "../../event-log/recovery-report";
 import { type Compression, type EventLogHeader, type LogEvent } from "../../event-log/types";
 import { StoreError } from "../../errors";
 import { type CliContext } from "../context";
