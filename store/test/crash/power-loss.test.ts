@@ -102,13 +102,7 @@ const mutations: Record<string, { places: Mutation[]; check: (bundle: string) =>
       tool: hasStrace,
     },
     "no sync of the session folder": {
-      places: [
-        {
-          file: "log/publish.ts",
-          from: "  await fs.unlink(temporary);\n  await fs.syncDirectory(folder);",
-          to: "  await fs.unlink(temporary);",
-        },
-      ],
+      places: [{ file: "log/publish.ts", from: "await fs.syncDirectory(folder);", to: "" }],
       check: (bundle) => createSurvivesPowerLoss(sandbox, bundle),
       tool: hasStrace,
     },
