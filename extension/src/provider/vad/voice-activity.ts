@@ -1,5 +1,4 @@
-import fvad, { type FvadModule } from "@echogarden/fvad-wasm";
-import wasmBinary from "@echogarden/fvad-wasm/fvad.wasm";
+import { loadFvad, type FvadModule } from "./fvad-module";
 
 /** The detector works at 8 kHz inside, whatever it is given: a third of the capture's rate. */
 const DETECTOR_RATE = 8_000;
@@ -23,19 +22,23 @@ let loading: Promise<FvadModule> | undefined;
 
 /** A new detector of the WebRTC algorithm. Digital silence is never speech. */
 export async function createVoiceActivity(): Promise<VoiceActivity> {
-  loading ??= fvad({ wasmBinary });
+  loading ??= loadFvad();
   const vad = await loading;
   const instance = vad._fvad_new();
   const frame = vad._malloc(DETECTOR_SAMPLES * 2);
   vad._fvad_set_mode(instance, STRICTEST_MODE);
   vad._fvad_set_sample_rate(instance, DETECTOR_RATE);
+  let isOpen = true;
   const history = new Float64Array(LOW_PASS.length - 1);
   return {
     isSpeech(samples) {
+      if (!isOpen) return false;
       const silent = decimate(samples, history, vad.HEAP16, frame / 2);
       return vad._fvad_process(instance, frame, DETECTOR_SAMPLES) === 1 && !silent;
     },
     close() {
+      if (!isOpen) return;
+      isOpen = false;
       vad._free(frame);
       vad._fvad_free(instance);
     },
