@@ -47,7 +47,7 @@ export async function loadFvad(): Promise<FvadModule> {
     return (...args: number[]): number => Number(found(...args));
   };
   const memory: unknown = exports[names.memory];
-  if (!(memory instanceof WebAssembly.Memory)) throw new Error("This is not the libfvad that was expected.");
+  if (!isMemory(memory)) throw new Error("This is not the libfvad that was expected.");
   call("initialize")();
   return {
     HEAP16: new Int16Array(memory.buffer),
@@ -59,4 +59,8 @@ export async function loadFvad(): Promise<FvadModule> {
     _fvad_set_sample_rate: call("_fvad_set_sample_rate"),
     _fvad_process: call("_fvad_process"),
   };
+}
+
+function isMemory(value: unknown): value is { buffer: ArrayBuffer } {
+  return typeof value === "object" && value !== null && "buffer" in value;
 }
