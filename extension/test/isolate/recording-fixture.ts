@@ -70,9 +70,8 @@ export class RecordingBench {
   records(): Record<string, unknown>[] {
     const [session] = this.locations();
     if (session === undefined) throw new Error("There is no session.");
-    const lines = readFileSync(path.join(session, "session.jsonl"), "utf8")
-      .split("\n")
-      .filter((line) => line !== "");
+    // A line that is being written has no end yet.
+    const lines = readFileSync(path.join(session, "session.jsonl"), "utf8").split("\n").slice(0, -1);
     return lines.map((line) => JSON.parse(line));
   }
 
