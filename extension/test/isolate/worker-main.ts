@@ -26,6 +26,12 @@ world().preferences = { ...options.preferences };
 world().answers = [...(options.answers ?? [])];
 for (const [key, value] of Object.entries(options.localStorage ?? {})) world().localStorage.set(key, value);
 
+// A running recording changes what is shown whenever it wants to, between two steps of a test too.
+const complain = console.error;
+console.error = (...args: unknown[]) => {
+  if (!String(args[0]).includes("not wrapped in act")) complain(...args);
+};
+
 let screen: Screen | undefined;
 function mounted(): Screen {
   if (screen === undefined) throw new Error("No command is mounted.");
