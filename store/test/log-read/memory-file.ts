@@ -2,6 +2,8 @@ import { type BigIntStats, statSync } from "node:fs";
 import { type LogIndex, scanLog, type ScanOptions } from "../../src/log/scan";
 import { type OpenFile } from "../../src/platform/fs";
 
+const template = statSync(__filename, { bigint: true });
+
 /** A log in memory, for the many thousand variants that are read once; counts what was read. */
 export class MemoryFile implements OpenFile {
   readonly fd = -1;
@@ -29,7 +31,7 @@ export class MemoryFile implements OpenFile {
   }
 
   stat(): Promise<BigIntStats> {
-    const stat = statSync(__filename, { bigint: true });
+    const stat = Object.assign(Object.create(template) as BigIntStats, template);
     stat.size = BigInt(this.bytes.length);
     stat.mtimeNs = this.#version;
     return Promise.resolve(stat);
