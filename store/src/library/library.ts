@@ -14,13 +14,13 @@ import {
   examine,
   identityOf,
   newestFirst,
-  readHeader,
   reportDuplicates,
   Slicer,
   type DiscoveredSession,
   type Discovery,
   LOG_NAME,
 } from "./discover";
+import { QuickReader } from "./quick-read";
 import { defaultWriteRoot, type LibraryRoots, type RootSetting } from "./roots";
 import { summarize } from "./summary";
 import { findLast, type LastTranscript } from "./last";
@@ -131,9 +131,11 @@ export class Library {
     const rest = position === null ? sessions : sessions.filter((session) => isAfter(session, position));
     const page = rest.slice(0, limit);
     const summaries: SessionSummary[] = [];
+    const quick = new QuickReader();
+    const slicer = new Slicer(signal);
     for (const found of page) {
-      signal?.throwIfAborted();
-      summaries.push(await summarize(found, this.#ctx, diagnostics, signal));
+      if (slicer.due) await slicer.turn();
+      summaries.push(await summarize(found, this.#ctx, quick, diagnostics, signal));
     }
     const last = page.at(-1);
     return {

@@ -1,13 +1,16 @@
 import { toErrorDocument } from "../errors";
 import { type StoreContext } from "../session/store-context";
+import { type RecordingSummary } from "../session/recordings";
 import { openSession } from "../session/session";
 import { type DiscoveredSession } from "./discover";
+import { type QuickReader } from "./quick-read";
 import { type LibraryDiagnostic, type SessionSummary } from "./types";
 
 /** Reads one session for a list. What is wrong with it becomes its verdict and a diagnostic, never a failure. */
 export async function summarize(
   found: DiscoveredSession,
   ctx: StoreContext,
+  quick: QuickReader,
   diagnostics: LibraryDiagnostic[],
   signal?: AbortSignal,
 ): Promise<SessionSummary> {
@@ -25,6 +28,11 @@ export async function summarize(
     interrupted: false,
   };
   try {
+    const facts = id === null ? null : quick.read(found);
+    if (facts !== null) {
+      const { label, archived, messages, recordings } = facts;
+      return { ...summary, verdict: "valid", label, archived, messages, ...recordingFacts(recordings) };
+    }
     const session = await openSession(location, ctx, signal === undefined ? {} : { signal });
     try {
       summary.verdict = session.verdict;
@@ -37,10 +45,7 @@ export async function summarize(
       summary.label = info.label;
       summary.archived = info.archived;
       summary.messages = session.messageCount();
-      summary.recordings = recordings.length;
-      summary.durationMs = recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0);
-      summary.interrupted = recordings.some((recording) => recording.state !== "finished");
-      return summary;
+      return { ...summary, ...recordingFacts(recordings) };
     } finally {
       await session.close();
     }
@@ -57,4 +62,14 @@ export async function summarize(
     });
     return summary;
   }
+}
+
+function recordingFacts(
+  recordings: readonly RecordingSummary[],
+): Pick<SessionSummary, "recordings" | "durationMs" | "interrupted"> {
+  return {
+    recordings: recordings.length,
+    durationMs: recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0),
+    interrupted: recordings.some((recording) => recording.state !== "finished"),
+  };
 }

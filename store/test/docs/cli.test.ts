@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { Command } from "commander";
+import { type Command } from "commander";
 import { createProgram } from "../../src/cli/main";
 import { CliContext } from "../../src/cli/context";
 import { formatTime } from "../../src/cli/output/format";

@@ -39,6 +39,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
  * symbols, and characters that reorder the line are isolated by the caller.
  */
 export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex -- these are what must not reach the terminal
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (control) => {
     const code = control.charCodeAt(0);
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd";

@@ -52,6 +52,7 @@ export function renderTable(cli: CliContext, columns: readonly Column[], rows: r
 
 /** Columns a string takes in a terminal: wide characters two, combining marks none, escape sequences none. */
 export function displayWidth(text: string): number {
+  // eslint-disable-next-line no-control-regex -- colours take no room
   const plain = text.replace(/\u001b\[[0-9;]*m/g, "");
   let width = 0;
   for (const character of plain) {

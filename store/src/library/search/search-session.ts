@@ -2,6 +2,7 @@ import { openSession } from "../../session/session";
 import { type StoreContext } from "../../session/store-context";
 import { textOf } from "../../session/text";
 import { type DiscoveredSession } from "../discover";
+import { type QuickLog, type QuickReader } from "../quick-read";
 import { type LibraryDiagnostic } from "../types";
 import { type SearchableSession, type SearchableText } from "./searchable";
 
@@ -12,9 +13,12 @@ import { type SearchableSession, type SearchableText } from "./searchable";
 export async function readSearchable(
   found: DiscoveredSession,
   ctx: StoreContext,
+  quick: QuickReader,
   report: (diagnostic: LibraryDiagnostic) => void,
   signal?: AbortSignal,
 ): Promise<SearchableSession | null> {
+  const log = found.id === null ? null : quick.read(found);
+  if (log !== null) return fromQuickLog(found.location, log);
   const session = await openSession(found.location, ctx, signal === undefined ? {} : { signal });
   try {
     if (session.verdict === "blocked" || session.verdict === "corrupt") {
@@ -42,4 +46,15 @@ export async function readSearchable(
   } finally {
     await session.close();
   }
+}
+
+function fromQuickLog(location: string, log: QuickLog): SearchableSession {
+  const { header, leaf, label } = log;
+  return { id: header.id, location, createdAt: header.timestamp, leaf, label, texts: textsOf(log), size: null };
+}
+
+function* textsOf(log: QuickLog): Generator<SearchableText> {
+  for (const entry of log.history()) yield { entryId: entry.id, field: "text", text: textOf(entry) };
+  for (const [entryId, text] of log.branchLabels) yield { entryId, field: "label", text };
+  yield { entryId: null, field: "name", text: log.label };
 }

@@ -2,6 +2,7 @@ import { isStoreError, StoreError, toErrorDocument } from "../../errors";
 import { type StoreContext } from "../../session/store-context";
 import { isAfter, type Position } from "../cursor";
 import { errnoOf, identityOf, Slicer, type DiscoveredSession } from "../discover";
+import { QuickReader } from "../quick-read";
 import { type LibraryDiagnostic, type SearchHit } from "../types";
 import { fold, hasLoneSurrogate } from "./fold";
 import { createPrefilter } from "./prefilter";
@@ -62,6 +63,7 @@ class NeedleSearch {
   readonly #foldedNeedle: string;
   readonly #scanner: ByteScanner;
   readonly #run: SearchRun;
+  readonly #quick = new QuickReader();
 
   constructor(foldedNeedle: string, run: SearchRun) {
     this.#foldedNeedle = foldedNeedle;
@@ -79,7 +81,7 @@ class NeedleSearch {
         memory.rememberMiss(session, this.#foldedNeedle);
         return null;
       }
-      const text = kept ?? (await readSearchable(session, ctx, report, signal));
+      const text = kept ?? (await readSearchable(session, ctx, this.#quick, report, signal));
       if (text === null) return null;
       if (kept === null) memory.rememberText(session, text);
       const hit = matchSession(text, this.#foldedNeedle, identityOf(session.revision));

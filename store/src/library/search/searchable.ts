@@ -16,9 +16,9 @@ export interface SearchableSession {
   leaf: string | null;
   label: string;
   /** In the order they are tried: surviving text of the default branch, labels of entries, the display label. */
-  texts: SearchableText[];
-  /** UTF-16 code units of all texts together. */
-  size: number;
+  texts: Iterable<SearchableText>;
+  /** UTF-16 code units of all texts together; null when they are read one by one and cannot be kept. */
+  size: number | null;
 }
 
 /** The first match in a session, as a hit; null when there is none. */

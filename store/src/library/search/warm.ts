@@ -51,7 +51,7 @@ export class WarmMemory {
 
   /** Keeps the text of a session, letting go of what was used longest ago. */
   rememberText(candidate: Candidate, text: SearchableSession): void {
-    if (text.size > this.#maxTextUnits / 8) return;
+    if (text.size === null || text.size > this.#maxTextUnits / 8) return;
     const memory = this.#make(candidate);
     this.#drop(memory);
     memory.text = text;
