@@ -96,6 +96,11 @@ export class RealtimeConnection {
     return this.#sentBytes - this.#takenBytes;
   }
 
+  /** Asks the peer to show that it has taken everything; `drained` says so. */
+  probe(): void {
+    if (this.#pingedBytes < this.#sentBytes) this.#ping();
+  }
+
   /** False when the socket is not open any more. */
   send(event: JsonRecord): boolean {
     if (this.#socket.readyState !== WebSocket.OPEN) return false;

@@ -20,6 +20,8 @@ export interface TranscriberTiming extends ConnectionTiming {
   maxConnectionAgeMs: number;
   /** How long a replaced connection may take to answer what it was asked. */
   drainMs: number;
+  /** How long a peer may take to answer the close of a connection that the recorder gives up. */
+  closeMs: number;
   /** A turn this long is committed at the next frame without speech. */
   maxTurnMs: number;
 }
@@ -29,6 +31,7 @@ export const transcriberTiming: TranscriberTiming = {
   retryMs: [500, 1_000, 2_000, 4_000, 8_000],
   maxConnectionAgeMs: 55 * 60_000,
   drainMs: 10_000,
+  closeMs: 1_000,
   maxTurnMs: 45_000,
 };
 
@@ -176,9 +179,10 @@ export class Transcriber {
     if (this.#state.kind !== "failed") this.#become({ kind: "closed" });
   }
 
+  /** Gives up one connection. */
   terminate(connectionId: string): void {
     const live = [this.#live, ...this.#draining].find((candidate) => candidate?.connection.id === connectionId);
-    live?.connection.close(0);
+    live?.connection.close(this.#timing.closeMs);
   }
 
   #connect(): void {
@@ -259,6 +263,8 @@ export class Transcriber {
     this.#resumeAt = live.ledger.resumeAt;
     this.#wake();
     if (this.#stopped || this.#state.kind === "failed") return;
+    // Given up by this side: another connection would have nothing to do.
+    if (expected) return this.#become({ kind: "closed" });
     const waitMs = this.#timing.retryMs[this.#failures];
     if (!ending.retry || waitMs === undefined) return this.#giveUp(ending.failure);
     this.#failures += 1;
@@ -274,7 +280,7 @@ export class Transcriber {
   }
 
   #isOver(): boolean {
-    return this.#stopped || this.#state.kind === "failed";
+    return this.#stopped || this.#state.kind === "failed" || this.#state.kind === "closed";
   }
 
   #pump(): void {
@@ -353,6 +359,9 @@ export class Transcriber {
   /** Everything was sent: one commit when speech is uncommitted. Silence is not committed, it would invent words. */
   #finalCommit(live: Live): void {
     if (this.#finalCommitDone) return;
+    // A server that finds the turns has to have heard everything before it is known what it has not committed.
+    if (this.options.plan.turnDetection === "server" && live.connection.inFlightBytes > 0)
+      return live.connection.probe();
     this.#finalCommitDone = true;
     const uncommitted = this.#hasSpeechSince(live.ledger.committedTo) || live.ledger.hasOpenSpeech;
     if (uncommitted) this.#commit(live, this.#sent);
