@@ -92,9 +92,10 @@ export async function discoverCandidates(roots: LibraryRoots, signal?: AbortSign
   for (const root of [roots.writeRoot, ...roots.additional.map((folder) => ({ path: folder, explicit: true }))]) {
     const opened = openRoot(root, diagnostics);
     if (opened === null) continue;
+    const separator = opened.path.endsWith(path.sep) ? "" : path.sep;
     for (const name of opened.names) {
       if (slicer.due) await slicer.turn();
-      const location = path.join(opened.path, name);
+      const location = opened.path + separator + name;
       if (found.has(location)) continue;
       const candidate = examine(location, diagnostics);
       if (candidate !== null) found.set(location, candidate);
@@ -157,7 +158,7 @@ function reportLink(location: string, diagnostics: LibraryDiagnostic[]): void {
 
 /** The log of a session folder as it is now; null when there is none, with a diagnostic when that is a fault. */
 export function examine(location: string, diagnostics: LibraryDiagnostic[]): Candidate | null {
-  const logPath = path.join(location, LOG_NAME);
+  const logPath = location + path.sep + LOG_NAME;
   try {
     const stat = lstatSync(logPath, { throwIfNoEntry: false });
     if (stat === undefined) return null;
