@@ -6,7 +6,7 @@
 import { safeCode, providerFailure, isFinalCode, type ProviderFailure } from "./failure";
 import { type AudioFeed, type Evidence } from "./evidence";
 import { type ConnectionEnding, type ConnectionTiming, connectionTiming, RealtimeConnection } from "./connection";
-import { type JsonRecord, textAt } from "./json";
+import { type JsonRecord } from "./json";
 import { type ConnectionPlan } from "./plan";
 import { TurnLedger } from "./turn-ledger";
 import { TurnDetector } from "./vad/turn-detector";

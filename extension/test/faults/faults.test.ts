@@ -337,7 +337,7 @@ test("fault 20: a peer that hangs is not fed without end", async () => {
     hooks: { incoming: (event, connection) => event["type"] === "session.update" || (connection.stall(), true) },
   }));
   const result = await rig.run();
-  const sends = result.entries.filter((entry) => entry.type === "realtime_event" && entry.direction === "send");
+  const sends = result.entries.filter((entry) => entry.type === "realtime_event" && entry.direction === "outgoing");
   // 7.6 MB of sound would be 10 MB on the wire; about one is in flight at most.
   expect(sends.length).toBeLessThan(260);
   expect(lastState(result)).toBe("not-answering");

@@ -123,10 +123,11 @@ export class Rig {
     await asset.handle.sync();
     await asset.handle.close();
     const begun = Date.now();
-    let rig: Rig | undefined;
-    const early: (() => void)[] = [];
-    const note = (what: (rig: Rig) => void): void =>
-      rig === undefined ? void early.push(() => rig && what(rig)) : what(rig);
+    // Observations come in only after the transcriber was started, when the rig is there.
+    const made: { rig?: Rig } = {};
+    const note = (what: (rig: Rig) => void): void => {
+      if (made.rig !== undefined) what(made.rig);
+    };
     const { hooks } = options;
     const server = await startRealtimeServer({
       engine: options.engine ?? new SampleEngine(),
@@ -135,11 +136,11 @@ export class Rig {
       hooks: {
         ...hooks,
         upgrade: async (request) => {
-          note((made) => made.requests.push({ url: request.url ?? "", headers: request.headers }));
+          note((rig) => rig.requests.push({ url: request.url ?? "", headers: request.headers }));
           return hooks?.upgrade?.(request);
         },
         incoming: (event, connection) => {
-          note((made) => (made.received[connection.index] ??= []).push(event));
+          note((rig) => (rig.received[connection.index] ??= []).push(event));
           return hooks?.incoming?.(event, connection) ?? true;
         },
       },
@@ -155,8 +156,8 @@ export class Rig {
           return () => clearTimeout(timer);
         },
       },
-      send: (connectionId, event) => rig?.transcriber.sendFor(connectionId, event),
-      onCloseConnection: (connectionId) => rig?.transcriber.terminate(connectionId),
+      send: (connectionId, event) => made.rig?.transcriber.sendFor(connectionId, event),
+      onCloseConnection: (connectionId) => made.rig?.transcriber.terminate(connectionId),
       onChange: () => undefined,
     });
     await recorder.start(asset.reference);
@@ -176,12 +177,11 @@ export class Rig {
       newId: () => context.newId(),
       originId: session.id,
       timing: { retryMs: [5, 5, 5, 5, 5], drainMs: 2_000, closeMs: 10_000, ...options.timing },
-      onState: (state) => note((made) => made.states.push(state)),
-      onEvidenceError: (error) => note((made) => made.errors.push(error)),
+      onState: (state) => note((rig) => rig.states.push(state)),
+      onEvidenceError: (error) => note((rig) => rig.errors.push(error)),
     });
-    rig = new Rig(folder, session, recorder, transcriber, feed, server, samples);
-    for (const run of early) run();
-    return rig;
+    made.rig = new Rig(folder, session, recorder, transcriber, feed, server, samples);
+    return made.rig;
   }
 
   get snapshot(): RecorderSnapshot {

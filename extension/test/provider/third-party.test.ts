@@ -1,0 +1,139 @@
+/** Independent judges: other people's clients on this server, and this client on another people's server. */
+import net from "node:net";
+import { LLMock } from "@copilotkit/aimock";
+import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession } from "@openai/agents-realtime";
+import OpenAI from "openai";
+import { OpenAIRealtimeWS } from "openai/realtime/ws";
+import { startRealtimeServer, type RealtimeServer } from "../../src/provider/server/realtime-server";
+import { lastUserText } from "../../src/provider/server/server-session";
+import { sampleBytes, spoken } from "../host/bench";
+import { SampleEngine } from "../host/sample-engine";
+import { clearRigs, Rig } from "../faults/rig";
+
+const KEY = "sk-test-third-party";
+const sound = sampleBytes.subarray(0, 8_400 * 48);
+const said = spoken.slice(0, 2);
+const servers: RealtimeServer[] = [];
+
+async function serve(): Promise<RealtimeServer> {
+  const responder = { reply: async (items: Parameters<typeof lastUserText>[0]) => `you said: ${lastUserText(items)}` };
+  const server = await startRealtimeServer({ engine: new SampleEngine(), responder, key: KEY });
+  servers.push(server);
+  return server;
+}
+
+afterAll(async () => {
+  for (const server of servers) await server.close();
+  clearRigs();
+});
+
+function pieces(): string[] {
+  const all: string[] = [];
+  for (let at = 0; at < sound.length; at += 4_800) all.push(sound.subarray(at, at + 4_800).toString("base64"));
+  return all;
+}
+
+describe("the openai package on this server", () => {
+  function client(port: number, session: { intent: "transcription" } | { model: string }): OpenAIRealtimeWS {
+    const openai = new OpenAI({ apiKey: KEY, baseURL: `http://127.0.0.1:${port}/v1`, dangerouslyAllowBrowser: true });
+    const createConnection = (): net.Socket => net.connect({ host: "127.0.0.1", port });
+    return new OpenAIRealtimeWS({ ...session, options: { createConnection } }, openai);
+  }
+
+  test("a transcription session", async () => {
+    const server = await serve();
+    const realtime = client(server.port, { intent: "transcription" });
+    const transcripts: string[] = [];
+    await new Promise<void>((resolve, reject) => {
+      realtime.on("error", reject);
+      realtime.on("session.created", () =>
+        realtime.send({
+          type: "session.update",
+          session: { type: "transcription", audio: { input: { transcription: { model: "gpt-4o-transcribe" } } } },
+        }),
+      );
+      realtime.on("session.updated", () => {
+        for (const audio of pieces()) realtime.send({ type: "input_audio_buffer.append", audio });
+      });
+      realtime.on("conversation.item.input_audio_transcription.completed", ({ transcript }) => {
+        transcripts.push(transcript);
+        if (transcripts.length === said.length) resolve();
+      });
+    });
+    realtime.close();
+    expect(transcripts.sort()).toEqual([...said].sort());
+  });
+
+  test("a conversation in text", async () => {
+    const server = await serve();
+    const realtime = client(server.port, { model: "gpt-realtime" });
+    const text = await new Promise<string>((resolve, reject) => {
+      realtime.on("error", reject);
+      realtime.on("session.created", () => {
+        realtime.send({
+          type: "conversation.item.create",
+          item: { type: "message", role: "user", content: [{ type: "input_text", text: "hello" }] },
+        });
+        realtime.send({ type: "response.create", response: { output_modalities: ["text"] } });
+      });
+      realtime.on("response.output_text.done", (event) => resolve(event.text));
+    });
+    realtime.close();
+    expect(text).toBe("you said: hello");
+  });
+});
+
+test("@openai/agents-realtime on this server: no error, and its history is in order", async () => {
+  const server = await serve();
+  const transport = new OpenAIRealtimeWebSocket({ url: `${server.url}?model=gpt-realtime`, useInsecureApiKey: true });
+  const session = new RealtimeSession(new RealtimeAgent({ name: "test" }), { transport, model: "gpt-realtime" });
+  const problems: unknown[] = [];
+  session.on("error", (error) => problems.push(error));
+  await session.connect({ apiKey: KEY });
+  const replied = new Promise<void>((resolve) => {
+    transport.on("*", (event: { type: string }) => {
+      if (event.type === "response.done") resolve();
+    });
+  });
+  session.sendMessage("hello");
+  await replied;
+  const texts = session.history.flatMap((item) =>
+    item.type === "message" ? item.content.map((part) => ("text" in part ? part.text : (part.transcript ?? ""))) : [],
+  );
+  session.close();
+  expect(problems).toEqual([]);
+  expect(texts).toEqual(["hello", "you said: hello"]);
+});
+
+describe("this client on @copilotkit/aimock", () => {
+  test("a transcription with client commits becomes messages", async () => {
+    const mock = await LLMock.create({ port: 0 });
+    mock.on(
+      { endpoint: "realtime-transcription", predicate: () => true },
+      { transcription: { text: "from elsewhere" } },
+    );
+    const endpoint = `${mock.url.replace("http", "ws")}/v1/realtime`;
+    const rig = await Rig.open({ settings: { endpoint, model: "gpt-live-transcribe" } });
+    const result = await rig.run();
+    await mock.stop();
+    expect(result.messages).toEqual(["from elsewhere", "from elsewhere"]);
+    expect(result.outcome).toBe("complete");
+    expect(rig.secretsFound()).toEqual([]);
+  });
+
+  test("a connection that it cuts in mid-turn ends visibly, with a gap", async () => {
+    const mock = await LLMock.create({ port: 0 });
+    mock.on(
+      { endpoint: "realtime-transcription", predicate: () => true },
+      { transcription: { text: "one two three four five" } },
+      { truncateAfterChunks: 1, chunkSize: 4 },
+    );
+    const endpoint = `${mock.url.replace("http", "ws")}/v1/realtime`;
+    const rig = await Rig.open({ settings: { endpoint, model: "gpt-live-transcribe" } });
+    const result = await rig.run();
+    await mock.stop();
+    expect(result.messages).toEqual([]);
+    expect(result.outcome).toBe("incomplete");
+    expect(result.states.at(-1)?.kind).toBe("failed");
+  });
+});
