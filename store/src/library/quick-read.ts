@@ -41,14 +41,20 @@ export class QuickReader {
   #buffer = Buffer.allocUnsafeSlow(256 * 1024);
 
   read(candidate: Candidate): QuickLog | null {
-    const bytes = this.#readAll(candidate);
-    if (bytes === null || bytes[bytes.length - 1] !== LINE_FEED || !isUtf8(bytes)) return null;
+    const bytes = this.bytes(candidate);
+    return bytes === null ? null : this.parse(bytes);
+  }
+
+  /** Reads what `bytes` gave. */
+  parse(bytes: Buffer): QuickLog | null {
+    if (bytes[bytes.length - 1] !== LINE_FEED || !isUtf8(bytes)) return null;
     const headerEnd = bytes.indexOf(LINE_FEED);
     const header = parseHeader(bytes.subarray(0, headerEnd), { knownUtf8: true });
     return header.ok ? readRecords(bytes, header.value, headerEnd + 1) : null;
   }
 
-  #readAll({ logPath, revision }: Candidate): Buffer | null {
+  /** The whole log, good until the next read; null when it is not one that is read at once. */
+  bytes({ logPath, revision }: Candidate): Buffer | null {
     if (revision.size === 0 || revision.size > MAX_BYTES) return null;
     const descriptor = openSync(logPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
@@ -139,15 +145,23 @@ const PROVENANCE = `(?:,"api":${SOME_STRING},"provider":${SOME_STRING},"model":$
  * asks for. What does not match is parsed.
  */
 const PLAIN_MESSAGE = new RegExp(
-  `^\\{"type":"message","id":"(${ID})","parentId":(?:null|"(${ID})"),"timestamp":"${TIME}","message":` +
+  `^\\{"type":"message","id":"${ID}","parentId":(?:null|"${ID}"),"timestamp":"${TIME}","message":` +
     `\\{"role":"(?:user|assistant)",(?:${MS},${CONTENT}|${CONTENT},${MS})${PROVENANCE}\\}\\}$`,
 );
+
+const ID_START = '{"type":"message","id":"'.length;
+/** From the end of the id to the beginning of a parent's id. */
+const BETWEEN_IDS = '","parentId":"';
 
 /** The message that is on the line, as far as an index needs it; null when the line has to be parsed. */
 function plainMessage(bytes: Buffer, start: number, end: number): MessageEntry | null {
   if (end - start > MAX_PLAIN_BYTES) return null;
-  const match = PLAIN_MESSAGE.exec(bytes.toString("latin1", start, end));
-  if (match === null) return null;
-  const [, id = "", parentId = null] = match;
+  const line = bytes.toString("latin1", start, end);
+  if (!PLAIN_MESSAGE.test(line)) return null;
+  const idEnd = line.indexOf('"', ID_START);
+  const parentStart = idEnd + BETWEEN_IDS.length;
+  const id = line.slice(ID_START, idEnd);
+  const parentId =
+    line.charAt(parentStart - 1) === '"' ? line.slice(parentStart, line.indexOf('"', parentStart)) : null;
   return { type: "message", id, parentId, timestamp: "", message: { role: "user", timestamp: 0, content: [] } };
 }

@@ -8,7 +8,7 @@ export function excerptOf(text: string, maxGraphemes: number): string {
   const window = text.trimStart().slice(0, maxGraphemes * UNITS_PER_GRAPHEME);
   const line = window.replace(/\s+/gu, " ").trim();
   // Here each character is a grapheme, and lists derive a thousand of these at a time.
-  if (/^[\x20-\x7e]*$/.test(line)) {
+  if (/^[\x20-\x7e]*$/.test(line.slice(0, maxGraphemes + 2))) {
     return line.length <= maxGraphemes ? line : `${line.slice(0, maxGraphemes).trimEnd()}…`;
   }
   let end = 0;

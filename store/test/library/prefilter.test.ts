@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { Slicer } from "../../src/library/discover";
@@ -51,6 +51,7 @@ describe("the byte prefilter", () => {
           `${"x".repeat(edge - before)}${spelled.replace('\\"quotes\\"', longest)}${"y".repeat(100)}`,
         );
         expect(await new ByteScanner(createPrefilter(fold(needle))).mayHold(file, new Slicer())).toBe(true);
+        expect(new ByteScanner(createPrefilter(fold(needle))).holds(readFileSync(file))).toBe(true);
       }
     }
     writeFileSync(file, "x".repeat(300 * 1024));

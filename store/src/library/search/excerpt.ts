@@ -51,6 +51,8 @@ export function leadingText(text: string, length = BEFORE + AFTER): string {
 
 /** The grapheme border at most `count` graphemes before the offset; the offset may lie inside a grapheme. */
 function back(text: string, offset: number, count: number): number {
+  const near = Math.max(0, offset - count);
+  if (isPlain(text, near - 1, offset + 1)) return near;
   const from = scalarBorder(text, Math.max(0, offset - WINDOW));
   const starts: number[] = [];
   for (const { index } of graphemes.segment(text.slice(from, offset + WINDOW))) {
@@ -63,6 +65,8 @@ function back(text: string, offset: number, count: number): number {
 
 /** The grapheme border at most `count` graphemes after the end of the grapheme that the offset is in. */
 function forward(text: string, offset: number, count: number): number {
+  const near = Math.min(text.length, offset + count);
+  if (isPlain(text, offset - 1, near + 1)) return near;
   const from = back(text, Math.max(0, offset - 1), 0);
   const until = scalarBorder(text, Math.min(text.length, offset + WINDOW));
   let end = offset;
@@ -77,6 +81,11 @@ function forward(text: string, offset: number, count: number): number {
     end = segmentEnd;
   }
   return end;
+}
+
+/** Whether every character of a part is a grapheme of its own, whatever stands beside it in the part. */
+function isPlain(text: string, start: number, end: number): boolean {
+  return /^[\n\x20-\x7e]*$/.test(text.slice(Math.max(0, start), end));
 }
 
 /** The offset, or one earlier when it would split a surrogate pair. */

@@ -20,6 +20,15 @@ export class ByteScanner {
     this.#buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES + this.#overlap);
   }
 
+  /** True when the bytes may hold the needle. */
+  holds(bytes: Buffer): boolean {
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      const end = Math.min(bytes.length, start + CHUNK_BYTES + this.#overlap);
+      if (this.#prefilter.test(bytes.toString("latin1", start, end))) return true;
+    }
+    return false;
+  }
+
   /** True when the log may hold the needle. Throws the system's error when it cannot be read. */
   async mayHold(logPath: string, slicer: Slicer): Promise<boolean> {
     const descriptor = openSync(logPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

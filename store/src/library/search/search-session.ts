@@ -2,7 +2,7 @@ import { openSession } from "../../session/session";
 import { type StoreContext } from "../../session/store-context";
 import { textOf } from "../../session/text";
 import { type DiscoveredSession } from "../discover";
-import { type QuickLog, type QuickReader } from "../quick-read";
+import { type QuickLog } from "../quick-read";
 import { type LibraryDiagnostic } from "../types";
 import { type SearchableSession, type SearchableText } from "./searchable";
 
@@ -13,11 +13,10 @@ import { type SearchableSession, type SearchableText } from "./searchable";
 export async function readSearchable(
   found: DiscoveredSession,
   ctx: StoreContext,
-  quick: QuickReader,
+  log: QuickLog | null,
   report: (diagnostic: LibraryDiagnostic) => void,
   signal?: AbortSignal,
 ): Promise<SearchableSession | null> {
-  const log = found.id === null ? null : quick.read(found);
   if (log !== null) return fromQuickLog(found.location, log);
   const session = await openSession(found.location, ctx, signal === undefined ? {} : { signal });
   try {

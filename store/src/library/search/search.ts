@@ -77,11 +77,13 @@ class NeedleSearch {
     const { ctx, memory, report, signal } = this.#run;
     try {
       const kept = memory.text(session);
-      if (kept === null && !(await this.#scanner.mayHold(session.logPath, this.slicer))) {
+      const bytes = kept === null ? this.#quick.bytes(session) : null;
+      if (kept === null && !(await this.#mayHold(session, bytes))) {
         memory.rememberMiss(session, this.#foldedNeedle);
         return null;
       }
-      const text = kept ?? (await readSearchable(session, ctx, this.#quick, report, signal));
+      const log = bytes === null ? null : this.#quick.parse(bytes);
+      const text = kept ?? (await readSearchable(session, ctx, log, report, signal));
       if (text === null) return null;
       if (kept === null) memory.rememberText(session, text);
       const hit = matchSession(text, this.#foldedNeedle, identityOf(session.revision));
@@ -95,5 +97,10 @@ class NeedleSearch {
       report({ code, message, location: session.location, ...(session.id === null ? {} : { sessionId: session.id }) });
       return null;
     }
+  }
+
+  /** Looks at the bytes of a log: at those that were read, or else piece by piece. */
+  async #mayHold(session: DiscoveredSession, bytes: Buffer | null): Promise<boolean> {
+    return bytes === null ? this.#scanner.mayHold(session.logPath, this.slicer) : this.#scanner.holds(bytes);
   }
 }
