@@ -1,0 +1,122 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import fc from "fast-check";
+import { CaptureClient, type CaptureDeadlines } from "../../src/capture/client";
+import { LineReader } from "../../src/capture/lines";
+import { type CaptureEvent, MAX_LINE_BYTES, parseEventLine } from "../../src/capture/protocol";
+import { type Scenario, writeFakeHelper } from "./fake-helper";
+
+const folder = mkdtempSync(path.join(os.tmpdir(), "persyk-capture-"));
+const helper = writeFakeHelper(folder);
+let count = 0;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Launched {
+  client: CaptureClient;
+  events: CaptureEvent[];
+  oddities: string[];
+  file: string;
+}
+
+function launch(scenario: Scenario, deadlines: Partial<CaptureDeadlines> = {}): Launched {
+  count += 1;
+  const file = path.join(folder, `${count}.wav`);
+  const assetFd = openSync(file, "wx+", 0o600);
+  const events: CaptureEvent[] = [];
+  const oddities: string[] = [];
+  const client = CaptureClient.launch({
+    command: [process.execPath, helper, scenario],
+    assetFd,
+    deadlines: { readyMs: 30_000, startMs: 30_000, finishMs: 30_000, rungMs: 30_000, ...deadlines },
+    onEvent: (event) => events.push(event),
+    onOddity: (detail) => oddities.push(detail),
+  });
+  closeSync(assetFd);
+  return { client, events, oddities, file };
+}
+
+describe("the deadlines of a capture", () => {
+  test("a helper that says nothing misses `ready`, and the ladder ends with SIGKILL", async () => {
+    const { client } = launch("mute", { readyMs: 50, finishMs: 50, rungMs: 50 });
+    await expect(client.ready()).rejects.toMatchObject({ code: "ready-timeout" });
+    const end = await client.stop(0);
+    expect(end).toMatchObject({ kind: "died", signal: "SIGKILL" });
+  });
+
+  test("no sound misses `started`", async () => {
+    const { client } = launch("never-starts", { startMs: 50 });
+    await client.ready();
+    await expect(client.start()).rejects.toMatchObject({ code: "started-timeout" });
+    expect(await client.stop(0)).toMatchObject({ kind: "finished", event: { reason: "stop" } });
+  });
+
+  test("a helper that ignores stop and the end of its input finishes at SIGTERM", async () => {
+    const { client, file } = launch("stubborn", { finishMs: 50, rungMs: 500 });
+    await client.ready();
+    await client.start();
+    expect(await client.stop(0)).toMatchObject({ kind: "finished", event: { reason: "signal" } });
+    expect(readFileSync(file).readUInt32LE(40)).toBe(48_000);
+  });
+
+  test("asking to stop twice is one stop", async () => {
+    const { client } = launch("noisy");
+    await client.ready();
+    await client.start();
+    const [first, second] = await Promise.all([client.stop(), client.stop()]);
+    expect(first).toBe(second);
+  });
+});
+
+describe("what a helper says", () => {
+  test("lines that are not of this protocol are reported without their text, and cost nothing", async () => {
+    const { client, events, oddities } = launch("noisy");
+    await client.ready();
+    await client.start();
+    expect(await client.stop()).toMatchObject({ kind: "finished" });
+    expect(events.map(({ type }) => type)).toEqual(["ready", "started", "chunk", "synced", "finished"]);
+    expect(oddities).toEqual(["not JSON", "unknown event surprise", "not an event", "a line over the limit"]);
+  });
+
+  test("another version of the protocol is not taken for this one", async () => {
+    const { client } = launch("other-version", { readyMs: 300 });
+    await expect(client.ready()).rejects.toMatchObject({ code: "ready-timeout" });
+    await client.abandon();
+  });
+
+  test("an exit code says what to do", async () => {
+    const { client } = launch("locked");
+    await expect(client.ready()).rejects.toMatchObject({ code: "asset-locked" });
+    expect(await client.ended).toMatchObject({ kind: "died", exitCode: 75 });
+  });
+
+  test("a program that is not there", async () => {
+    const assetFd = openSync(path.join(folder, "none.wav"), "wx+");
+    const client = CaptureClient.launch({ command: [path.join(folder, "nothing")], assetFd, onEvent: () => undefined });
+    closeSync(assetFd);
+    await expect(client.ready()).rejects.toMatchObject({ code: "helper-missing" });
+  });
+
+  test("any bytes: never an exception, and lines come whole however they are cut", () => {
+    fc.assert(
+      fc.property(fc.string(), (line) => {
+        expect(["event", "unknown", "invalid"]).toContain(parseEventLine(line).kind);
+      }),
+    );
+    const text = fc.array(fc.string({ unit: "grapheme" }).map((part) => part.replaceAll("\n", "")));
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 7 }), (lines, step) => {
+        const seen: string[] = [];
+        const reader = new LineReader(
+          MAX_LINE_BYTES,
+          (line) => seen.push(line),
+          () => undefined,
+        );
+        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+        for (let at = 0; at < bytes.length; at += step) reader.push(bytes.subarray(at, at + step));
+        expect(seen).toEqual(lines.filter((line) => line !== ""));
+      }),
+    );
+  });
+});
