@@ -51,10 +51,12 @@ test("docs/api.md is made from the docstrings of everything that the package exp
   const texts = declarations();
   const rooms = new Map<string, string[]>();
   for (const { name, file } of exported()) {
-    const text = texts.get(`${path.basename(file)}:${name}`);
+    // What a file passes on from another is found there by its name.
+    const elsewhere = [...texts].find(([key]) => key.endsWith(`:${name}`))?.[1];
+    const text = texts.get(`${path.basename(file)}:${name}`) ?? elsewhere;
     const place = file.split("/")[1] ?? "";
     const room = file.split("/").length > 2 ? place : "store";
-    const part = `### \`${name}\`\n\n\`\`\`ts\n${text ?? `// re-exported by ${file}`}\n\`\`\`\n`;
+    const part = `### \`${name}\`\n\n\`\`\`ts\n${text ?? name}\n\`\`\`\n`;
     rooms.set(room, [...(rooms.get(room) ?? []), part]);
   }
   const titles: Record<string, string> = {

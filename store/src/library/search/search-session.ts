@@ -1,4 +1,8 @@
-import { openSession } from "../../session/session";
+import { readEntries } from "../../log/read-entries";
+import { type LogIndex, scanLog } from "../../log/scan";
+import { type OpenFile } from "../../platform/fs";
+import { historyPositions } from "../../session/history";
+import { deriveLabel, foldMetadata } from "../../session/info";
 import { type StoreContext } from "../../session/store-context";
 import { textOf } from "../../session/text";
 import { type DiscoveredSession } from "../discover";
@@ -6,54 +10,98 @@ import { type QuickLog } from "../quick-read";
 import { type LibraryDiagnostic } from "../types";
 import { type SearchableSession, type SearchableText } from "./searchable";
 
+/** Messages of a large log that are in memory at a time. */
+const GROUP = 32;
+
+/** What a search looks at in a log that was read at once. */
+export function fromQuickLog(location: string, log: QuickLog): SearchableSession {
+  const { header, leaf, label } = log;
+  return { id: header.id, location, createdAt: header.timestamp, leaf, label, texts: quickTexts(log) };
+}
+
+function* quickTexts(log: QuickLog): Generator<SearchableText> {
+  for (const entry of log.history()) yield { entryId: entry.id, field: "text", text: textOf(entry) };
+  yield* labelTexts(log.branchLabels, log.label);
+}
+
+function* labelTexts(branchLabels: ReadonlyMap<string, string>, label: string): Generator<SearchableText> {
+  for (const [entryId, text] of branchLabels) yield { entryId, field: "label", text };
+  yield { entryId: null, field: "name", text: label };
+}
+
 /**
- * Reads what a search looks at in one session: the surviving text of the default branch, the labels of entries, and
- * the display label (Session file format, Roots and search). Null when the log may not be projected.
+ * Opens a log of any size and hands over what a search looks at: the surviving text of the default branch, the labels
+ * of entries, and the display label (Session file format, Roots and search). A log that may not be projected is
+ * reported, and gives null. Bodies are read in groups, so that a large session costs no more memory than its index.
  */
-export async function readSearchable(
+export async function withSearchable<T>(
   found: DiscoveredSession,
   ctx: StoreContext,
-  log: QuickLog | null,
   report: (diagnostic: LibraryDiagnostic) => void,
-  signal?: AbortSignal,
-): Promise<SearchableSession | null> {
-  if (log !== null) return fromQuickLog(found.location, log);
-  const session = await openSession(found.location, ctx, signal === undefined ? {} : { signal });
+  signal: AbortSignal | undefined,
+  body: (session: SearchableSession) => Promise<T>,
+): Promise<T | null> {
+  const file = await ctx.fs.open(found.logPath, "read");
   try {
-    if (session.verdict === "blocked" || session.verdict === "corrupt") {
-      const [first] = session.diagnostics;
-      report({
-        code: `session-${session.verdict}`,
-        message: `The session is ${session.verdict}, so its text is not searched.`,
-        location: found.location,
-        ...(found.id === null ? {} : { sessionId: found.id }),
-        ...(first?.line === undefined ? {} : { line: first.line }),
-        ...(first?.offset === undefined ? {} : { offset: first.offset }),
-      });
+    const log = await scanLog(file, signal === undefined ? {} : { signal });
+    const { header, entries } = log;
+    if (header === null || (log.verdict !== "valid" && log.verdict !== "tail-pending")) {
+      report(notSearched(found, log));
       return null;
     }
-    const { id, location, createdAt, leaf } = session;
-    const { label, branchLabels } = await session.info(leaf);
-    const texts: SearchableText[] = [];
-    for (const item of await session.history(leaf)) {
-      const text = textOf(item);
-      if (text !== "") texts.push({ entryId: item.id, field: "text", text });
+    const leaf = entries.count - 1;
+    const positions = historyPositions(entries, leaf);
+    const about = await readEntries(file, entries, entries.positionsOf(["session_info", "label"]), signal);
+    const metadata = foldMetadata(about, (id) => entries.has(id));
+    const branchLabels = new Map([...metadata.labels].filter(([id]) => entries.isOnPath(entries.positionOf(id), leaf)));
+    const label = metadata.name ?? (await firstLabel(historyTexts(file, log, positions, signal)));
+    async function* texts(): AsyncGenerator<SearchableText> {
+      yield* historyTexts(file, log, positions, signal);
+      yield* labelTexts(branchLabels, label);
     }
-    for (const [entryId, text] of branchLabels) texts.push({ entryId, field: "label", text });
-    texts.push({ entryId: null, field: "name", text: label });
-    return { id, location, createdAt, leaf, label, texts, size: texts.reduce((sum, { text }) => sum + text.length, 0) };
+    const { location } = found;
+    return await body({
+      id: header.id,
+      location,
+      createdAt: header.timestamp,
+      leaf: entries.lastId,
+      label,
+      texts: texts(),
+    });
   } finally {
-    await session.close();
+    await file.close();
   }
 }
 
-function fromQuickLog(location: string, log: QuickLog): SearchableSession {
-  const { header, leaf, label } = log;
-  return { id: header.id, location, createdAt: header.timestamp, leaf, label, texts: textsOf(log), size: null };
+async function* historyTexts(
+  file: OpenFile,
+  log: LogIndex,
+  positions: Int32Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SearchableText> {
+  for (let from = 0; from < positions.length; from += GROUP) {
+    for (const entry of await readEntries(file, log.entries, positions.subarray(from, from + GROUP), signal)) {
+      yield { entryId: entry.id, field: "text", text: textOf(entry) };
+    }
+  }
 }
 
-function* textsOf(log: QuickLog): Generator<SearchableText> {
-  for (const entry of log.history()) yield { entryId: entry.id, field: "text", text: textOf(entry) };
-  for (const [entryId, text] of log.branchLabels) yield { entryId, field: "label", text };
-  yield { entryId: null, field: "name", text: log.label };
+async function firstLabel(texts: AsyncIterable<SearchableText>): Promise<string> {
+  for await (const { text } of texts) {
+    const label = deriveLabel(text);
+    if (label !== "") return label;
+  }
+  return "";
+}
+
+function notSearched(found: DiscoveredSession, log: LogIndex): LibraryDiagnostic {
+  const [first] = log.diagnostics;
+  return {
+    code: `session-${log.verdict}`,
+    message: `The session is ${log.verdict}, so its text is not searched.`,
+    location: found.location,
+    ...(found.id === null ? {} : { sessionId: found.id }),
+    ...(first?.line === undefined ? {} : { line: first.line }),
+    ...(first?.offset === undefined ? {} : { offset: first.offset }),
+  };
 }

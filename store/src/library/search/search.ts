@@ -7,8 +7,8 @@ import { type LibraryDiagnostic, type SearchHit } from "../types";
 import { fold, hasLoneSurrogate } from "./fold";
 import { createPrefilter } from "./prefilter";
 import { ByteScanner } from "./scan-bytes";
-import { readSearchable } from "./search-session";
-import { matchSession } from "./searchable";
+import { fromQuickLog, withSearchable } from "./search-session";
+import { matchSession, type SearchableSession } from "./searchable";
 import { type WarmMemory } from "./warm";
 
 const MAX_NEEDLE_UNITS = 4096;
@@ -76,18 +76,20 @@ class NeedleSearch {
   async one(session: DiscoveredSession): Promise<SearchHit | null> {
     const { ctx, memory, report, signal } = this.#run;
     try {
-      const kept = memory.text(session);
-      const bytes = kept === null ? this.#quick.bytes(session) : null;
-      if (kept === null && !(await this.#mayHold(session, bytes))) {
+      const bytes = session.id === null ? null : this.#quick.bytes(session);
+      const match = (text: SearchableSession): Promise<SearchHit | null> =>
+        matchSession(text, this.#foldedNeedle, identityOf(session.revision));
+      if (!(await this.#mayHold(session, bytes))) {
         memory.rememberMiss(session, this.#foldedNeedle);
         return null;
       }
       const log = bytes === null ? null : this.#quick.parse(bytes);
-      const text = kept ?? (await readSearchable(session, ctx, log, report, signal));
-      if (text === null) return null;
-      if (kept === null) memory.rememberText(session, text);
-      const hit = matchSession(text, this.#foldedNeedle, identityOf(session.revision));
-      if (hit === null) memory.rememberMiss(session, this.#foldedNeedle);
+      const hit =
+        log === null
+          ? await withSearchable(session, ctx, report, signal, match)
+          : await match(fromQuickLog(session.location, log));
+      // A log that was not searched is reported again the next time.
+      if (hit === null && log !== null) memory.rememberMiss(session, this.#foldedNeedle);
       return hit;
     } catch (error) {
       signal?.throwIfAborted();

@@ -1,5 +1,5 @@
 import { type MatchedField, type SearchHit } from "../types";
-import { type Excerpt, makeExcerpt } from "./excerpt";
+import { makeExcerpt } from "./excerpt";
 
 /** A piece of text of a session that a search looks at. */
 export interface SearchableText {
@@ -16,16 +16,18 @@ export interface SearchableSession {
   leaf: string | null;
   label: string;
   /** In the order they are tried: surviving text of the default branch, labels of entries, the display label. */
-  texts: Iterable<SearchableText>;
-  /** UTF-16 code units of all texts together; null when they are read one by one and cannot be kept. */
-  size: number | null;
+  texts: Iterable<SearchableText> | AsyncIterable<SearchableText>;
 }
 
 /** The first match in a session, as a hit; null when there is none. */
-export function matchSession(session: SearchableSession, foldedNeedle: string, identity: string): SearchHit | null {
+export async function matchSession(
+  session: SearchableSession,
+  foldedNeedle: string,
+  identity: string,
+): Promise<SearchHit | null> {
   const { id, location, createdAt, leaf, label } = session;
-  for (const { entryId, field, text } of session.texts) {
-    const found: Excerpt | null = makeExcerpt(text, foldedNeedle);
+  for await (const { entryId, field, text } of session.texts) {
+    const found = makeExcerpt(text, foldedNeedle);
     if (found !== null) return { id, location, createdAt, label, leaf, identity, entryId, field, ...found };
   }
   return null;
