@@ -22,7 +22,6 @@ import { recordings, type Recordings, type RecordingTarget } from "../lib/record
 import { describeProvider, type Settings } from "../lib/settings";
 import { LiveMetadata } from "./LiveMetadata";
 import { ProblemView } from "./ProblemView";
-import { SessionDetail } from "./SessionDetail";
 
 interface Props {
   settings: Settings;
@@ -149,7 +148,7 @@ function FaceView({
                   concealed={settings.concealedCopy}
                 />
               )}
-              <ShowSession session={face.session} settings={settings} />
+              <ShowSession session={face.session} />
               {again}
               <SearchAction />
             </ActionPanel>
@@ -160,7 +159,7 @@ function FaceView({
     case "interrupted":
       return (
         <ProblemView problem={face.problem} handlers={{ retry: start }}>
-          <ShowSession session={face.session} settings={settings} />
+          <ShowSession session={face.session} />
           {again}
           <SearchAction />
         </ProblemView>
@@ -197,19 +196,15 @@ function useAnnouncement(
   }, [face, onEnd, settings, source]);
 }
 
-function ShowSession({
-  session,
-  settings,
-}: {
-  session: { location: string } | null;
-  settings: Settings;
-}): ReactElement | null {
+/** A command of its own: the detail can start a live view itself. */
+function ShowSession({ session }: { session: { location: string } | null }): ReactElement | null {
   if (session === null) return null;
+  const { location } = session;
   return (
-    <Action.Push
+    <Action
       title="Show Session"
       icon={Icon.Eye}
-      target={<SessionDetail settings={settings} location={session.location} />}
+      onAction={() => void openCommand("session-detail", { arguments: { session: location } })}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { children, Isolate } from "./isolate";
+import { children, type Isolate } from "./isolate";
 import { RecordingBench, until, words } from "./recording-fixture";
 
 let bench: RecordingBench;
