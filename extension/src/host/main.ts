@@ -50,7 +50,12 @@ async function host(supportPath: string, instanceId: string): Promise<void> {
   const control = new RecordingControl();
   const stop = (): void => control.push({ kind: "stop" });
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop);
-  const watching = setInterval(() => readRequests(paths.requests, control, log), WATCH_MS);
+  const lockIdentity = identityOf(paths.lock);
+  const watching = setInterval(() => {
+    readRequests(paths.requests, control, log);
+    // Without its lock file another host could start: then this one ends.
+    if (identityOf(paths.lock) !== lockIdentity) stop();
+  }, WATCH_MS);
   const awake = stayAwake();
   log.note("start");
   try {
@@ -145,6 +150,11 @@ function stayAwake(): { kill(): void } | undefined {
   const child = spawn("/usr/bin/caffeinate", ["-i", "-w", String(process.pid)], { stdio: "ignore" });
   child.on("error", () => undefined);
   return { kill: () => void child.kill() };
+}
+
+function identityOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "" : `${stat.dev}:${stat.ino}`;
 }
 
 function isThere(folder: string): boolean {

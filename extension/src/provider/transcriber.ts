@@ -6,7 +6,7 @@
 import { safeCode, providerFailure, isFinalCode, type ProviderFailure } from "./failure";
 import { type AudioFeed, type Evidence } from "./evidence";
 import { type ConnectionEnding, type ConnectionTiming, connectionTiming, RealtimeConnection } from "./connection";
-import { type JsonRecord } from "./json";
+import { type JsonRecord, recordAt, textAt } from "./json";
 import { type ConnectionPlan } from "./plan";
 import { TurnLedger } from "./turn-ledger";
 import { TurnDetector } from "./vad/turn-detector";
@@ -67,6 +67,8 @@ interface Live {
   detector: TurnDetector;
   resampler: Resampler | undefined;
   drainTimer?: NodeJS.Timeout;
+  /** An answer was refused because another one was running: it is asked for when that one is done. */
+  owesReply: boolean;
 }
 
 const CHUNK_BYTES = 4_800;
@@ -120,6 +122,11 @@ export class Transcriber {
   /** The end of the last speech in what was sent, as a position in the recording; undefined without any. */
   get lastSpeechEnd(): number | undefined {
     return this.#lastSpeechEnd;
+  }
+
+  /** How far the recording was handed to the connection. */
+  get sentTo(): number {
+    return this.#sent;
   }
 
   get openTurns(): number {
@@ -207,6 +214,7 @@ export class Transcriber {
       openedAt: this.#now(),
       ledger: new TurnLedger(origin),
       detector: new TurnDetector(this.options.activity),
+      owesReply: false,
       resampler: plan.sampleRate === 24_000 ? undefined : new Resampler(24_000, plan.sampleRate),
       connection: new RealtimeConnection(
         id,
@@ -234,6 +242,7 @@ export class Transcriber {
   #frame(live: Live, text: string, event: JsonRecord | undefined): void {
     this.#save(this.options.evidence.observeReceived(live.connection.id, text));
     if (event === undefined) return;
+    this.#replies(live, event);
     const before = live.ledger.settledTurns;
     live.ledger.received(event);
     if (live.ledger.settledTurns > before) {
@@ -244,6 +253,18 @@ export class Transcriber {
     }
     if (this.#draining.has(live) && live.ledger.openTurns === 0) live.connection.close(this.#timing.drainMs);
     this.#wake();
+  }
+
+  /** Each refused answer is asked for again once, after the answer that stood in its way. */
+  #replies(live: Live, event: JsonRecord): void {
+    if (textAt(recordAt(event, "error"), "code") === "conversation_already_has_active_response") live.owesReply = true;
+    if (event["type"] !== "response.done" || !live.owesReply) return;
+    live.owesReply = false;
+    this.#requestReply(live);
+  }
+
+  #requestReply(live: Live): void {
+    this.#sendOn(live, { type: "response.create", event_id: `reply_${this.options.newId()}` });
   }
 
   #ended(live: Live, ending: ConnectionEnding): void {
@@ -352,7 +373,7 @@ export class Transcriber {
     live.ledger.commitSent(at);
     this.#sendOn(live, { type: "input_audio_buffer.commit", event_id: `commit_${this.options.newId()}` });
     if (this.options.plan.mode === "conversation" && this.options.plan.turnDetection === "none") {
-      this.#sendOn(live, { type: "response.create", event_id: `reply_${this.options.newId()}` });
+      this.#requestReply(live);
     }
   }
 

@@ -72,7 +72,8 @@ export interface RigOptions {
   vocabulary?: string[];
   /** The recording grows under the test's hand instead of being there. */
   growing?: boolean;
-  server?: RealtimeServer;
+  /** Keeps no frame, where a test looks at memory. */
+  forgetful?: boolean;
 }
 
 export interface RigResult {
@@ -140,7 +141,7 @@ export class Rig {
           return hooks?.upgrade?.(request);
         },
         incoming: (event, connection) => {
-          note((rig) => (rig.received[connection.index] ??= []).push(event));
+          if (options.forgetful !== true) note((rig) => (rig.received[connection.index] ??= []).push(event));
           return hooks?.incoming?.(event, connection) ?? true;
         },
       },

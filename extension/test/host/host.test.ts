@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { openSession } from "@persyk/store";
@@ -199,6 +199,18 @@ linux("the session host", () => {
     expect(end.state.result?.outcome).toBe("interrupted");
     const entries = await readEntries(session?.location ?? "");
     expect(entries.at(-1)).toMatchObject({ type: "recording.interrupted", recordingId });
+    await nothingLeft(made);
+  });
+
+  test.each(["the session's folder", "the lock file"])("%s vanishes: the host ends itself", async (what) => {
+    const made = bench();
+    const options = made.options({ provider: { kind: "none" }, source: { kind: "file", path: samplePath(), pace: 1 } });
+    await startHost(options, { nodePath: process.execPath, hostPath });
+    const { session } = await recorded(made, 200);
+    const gone = what === "the lock file" ? path.join(made.supportPath, "host", "running") : (session?.location ?? "");
+    renameSync(gone, path.join(made.folder, "elsewhere"));
+    const end = await waitForEnd(made.supportPath);
+    expect(end.kind).toBe("ended");
     await nothingLeft(made);
   });
 

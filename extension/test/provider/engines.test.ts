@@ -1,0 +1,91 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { findSpeechEngine } from "../../src/provider/server/engines/find-engine";
+import { EngineFailure, type SpeechEngine } from "../../src/provider/server/speech-engine";
+import { sampleBytes, script } from "../host/bench";
+
+const folder = mkdtempSync(path.join(os.tmpdir(), "persyk-engine-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function program(name: string, body: string): void {
+  writeFileSync(path.join(folder, name), `#!/bin/sh\n${body}\n`);
+  chmodSync(path.join(folder, name), 0o755);
+}
+
+async function recognise(engine: SpeechEngine, samples: Buffer): Promise<{ text: string; partials: string }> {
+  let partials = "";
+  const turn = engine.openTurn({ startMs: 0, onPartial: (delta) => (partials += delta) });
+  for (let at = 0; at < samples.length; at += 4_800) turn.push(samples.subarray(at, at + 4_800));
+  return { text: await turn.finish(), partials };
+}
+
+async function find(whisperModel?: string): Promise<SpeechEngine> {
+  const engine = await findSpeechEngine({ searchPath: folder, whisperModel });
+  if (engine === undefined) throw new Error("no engine was found");
+  return engine;
+}
+
+test("without a program there is no engine", async () => {
+  expect(await findSpeechEngine({ searchPath: path.join(folder, "nothing"), whisperModel: undefined })).toBeUndefined();
+});
+
+test("pocketsphinx: a line is an utterance, and a turn is all of them", async () => {
+  program("pocketsphinx_continuous", "cat > /dev/null; echo one two; echo; echo three");
+  const engine = await find();
+  expect(await recognise(engine, sampleBytes.subarray(0, 48_000))).toEqual({
+    text: "one two three",
+    partials: "one two three",
+  });
+  await engine.close();
+});
+
+test("an engine that fails is a failure with a code, not an empty text", async () => {
+  program("pocketsphinx_continuous", "cat > /dev/null; exit 3");
+  const engine = await find();
+  await expect(recognise(engine, Buffer.alloc(4_800))).rejects.toMatchObject({
+    name: "EngineFailure",
+    code: "engine-failed",
+  });
+  await engine.close();
+});
+
+test("closing ends an engine that hangs", async () => {
+  program("pocketsphinx_continuous", "exec sleep 600");
+  const engine = await find();
+  const running = recognise(engine, Buffer.alloc(4_800));
+  const failed = expect(running).rejects.toBeInstanceOf(EngineFailure);
+  await engine.close();
+  await failed;
+});
+
+test("whisper-cli: 16 kHz sound of at least its minimum in a private file that is gone afterwards; remarks are no words", async () => {
+  const model = path.join(folder, "model.bin");
+  writeFileSync(model, "");
+  const seen = path.join(folder, "seen.wav");
+  const name = path.join(folder, "name");
+  program(
+    "whisper-cli",
+    `cp "$4" "${seen}"; echo "$4" > "${name}"; echo " hello"; echo "[BLANK_AUDIO]"; echo "(music)"; echo "world"`,
+  );
+  const engine = await find(model);
+  expect(engine.name).toContain("model.bin");
+  expect((await recognise(engine, sampleBytes.subarray(0, 24_000))).text).toBe("hello world");
+  const wav = readFileSync(seen);
+  expect(wav.readUInt32LE(24)).toBe(16_000);
+  expect(wav.readUInt32LE(40)).toBeGreaterThanOrEqual(16_000 * 2);
+  expect(() => readFileSync(readFileSync(name, "utf8").trim())).toThrow("ENOENT");
+  await engine.close();
+});
+
+test("a real engine, where one is installed, hears the sample with at most two wrong words", async () => {
+  const engine = await findSpeechEngine({ searchPath: process.env["PATH"] });
+  // Machines without one have nothing to judge; the spoken end-to-end run of CI installs it.
+  if (engine === undefined) return;
+  const [first] = script.turns;
+  const { text } = await recognise(engine, sampleBytes.subarray(0, 4_200 * 48));
+  await engine.close();
+  const expected = (first?.text ?? "").split(" ");
+  const heard = text.split(" ");
+  expect(expected.filter((word) => !heard.includes(word)).length).toBeLessThanOrEqual(2);
+});
