@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { parseEntry, parseHeader } from "../format/codec";
+import { parseEntry, parseHeader, reparseEntry } from "../format/codec";
 import { type Entry, type MessageEntry, type SessionHeader } from "../format/schema";
 import { EntryIndex } from "../log/entry-index";
 import { LogFacts } from "../log/facts";
@@ -105,8 +105,9 @@ function readRecords(bytes: Buffer, header: SessionHeader, from: number): QuickL
 function* historyOf(bytes: Buffer, entries: EntryIndex, positions: Int32Array): Generator<Entry> {
   for (const position of positions) {
     const offset = entries.offsetOf(position);
-    const entry = strictEntry(bytes, offset, offset + entries.lengthOf(position));
-    if (entry !== null) yield entry;
+    const end = offset + entries.lengthOf(position);
+    const entry = reparseEntry(bytes, offset, end, entries.typeOf(position), entries.idOf(position));
+    if (entry !== undefined) yield entry;
   }
 }
 
