@@ -26,8 +26,8 @@ test("one hour of traffic: every turn once and in order, audio only in the captu
       .flatMap((event) => event.media ?? [])
       .map(({ asset }) => asset.status === "available" && asset.path);
     expect(new Set(paths)).toEqual(new Set([`assets/${RECORDING_ID}.wav`]));
-    // The audio alone is 173 MB, its base64 230 MB.
-    expect(growthBytes).toBeLessThan(64 * 1_048_576);
+    // The audio alone is 173 MB, its base64 230 MB; the collector of the test runner leaves tens of megabytes lying.
+    expect(growthBytes).toBeLessThan(128 * 1_048_576);
   } finally {
     await recording.end();
   }
