@@ -69,6 +69,8 @@ interface Live {
   drainTimer?: NodeJS.Timeout;
   /** An answer was refused because another one was running: it is asked for when that one is done. */
   owesReply: boolean;
+  /** An answer was asked for that has not ended. */
+  awaitsReply: boolean;
 }
 
 const CHUNK_BYTES = 4_800;
@@ -129,9 +131,10 @@ export class Transcriber {
     return this.#sent;
   }
 
+  /** Turns, and answers asked for, that have not ended. */
   get openTurns(): number {
     const lives = [...this.#draining, ...(this.#live === undefined ? [] : [this.#live])];
-    return lives.reduce((sum, live) => sum + live.ledger.openTurns, 0);
+    return lives.reduce((sum, live) => sum + live.ledger.openTurns + (live.awaitsReply ? 1 : 0), 0);
   }
 
   /** Sends an event of the recorder's own, such as a deletion, and reports it. */
@@ -215,6 +218,7 @@ export class Transcriber {
       ledger: new TurnLedger(origin),
       detector: new TurnDetector(this.options.activity),
       owesReply: false,
+      awaitsReply: false,
       resampler: plan.sampleRate === 24_000 ? undefined : new Resampler(24_000, plan.sampleRate),
       connection: new RealtimeConnection(
         id,
@@ -258,12 +262,14 @@ export class Transcriber {
   /** Each refused answer is asked for again once, after the answer that stood in its way. */
   #replies(live: Live, event: JsonRecord): void {
     if (textAt(recordAt(event, "error"), "code") === "conversation_already_has_active_response") live.owesReply = true;
-    if (event["type"] !== "response.done" || !live.owesReply) return;
+    if (event["type"] !== "response.done") return;
+    live.awaitsReply = false;
+    if (live.owesReply) this.#requestReply(live);
     live.owesReply = false;
-    this.#requestReply(live);
   }
 
   #requestReply(live: Live): void {
+    live.awaitsReply = true;
     this.#sendOn(live, { type: "response.create", event_id: `reply_${this.options.newId()}` });
   }
 
