@@ -2,7 +2,7 @@
  * The session host as commands see it: started detached and re-parented, watched through its state file, asked through
  * request files. A command may end at any moment without the host noticing.
  */
-import { spawn } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { rmSync, watch } from "node:fs";
 import path from "node:path";
@@ -77,7 +77,7 @@ export async function startHost(options: HostOptions, launch: HostLaunch = {}): 
   // Holds the key for as long as the host needs to read it: private, and deleted by the reader.
   replaceFile(startFile, JSON.stringify(options));
   try {
-    await doubleFork(launch.nodePath ?? hostNodePath(), launch.hostPath ?? defaultHostPath(), [
+    doubleFork(launch.nodePath ?? hostNodePath(), launch.hostPath ?? defaultHostPath(), [
       "--support",
       options.supportPath,
       "--instance",
@@ -99,23 +99,18 @@ function defaultHostPath(): string {
 
 /**
  * A shell in a session of its own puts the host into the background and ends, so that the system adopts it: it outlives
- * the command, and nobody is left with a zombie when it ends.
+ * the command, and nobody is left with a zombie when it ends. Waiting for the shell is synchronous (it takes
+ * milliseconds): a command that is ended in between could not reap it.
  */
-function doubleFork(nodePath: string, hostPath: string, args: readonly string[]): Promise<void> {
+function doubleFork(nodePath: string, hostPath: string, args: readonly string[]): void {
   const { NODE_OPTIONS: _options, NODE_PATH: _path, ...env } = process.env;
-  return new Promise((resolve, reject) => {
-    const shell = spawn("/bin/sh", ["-c", '"$0" "$@" </dev/null >/dev/null 2>&1 &', nodePath, hostPath, ...args], {
-      detached: true,
-      stdio: "ignore",
-      cwd: "/",
-      env,
-    });
-    shell.once("error", reject);
-    shell.once("exit", (code) => {
-      if (code === 0) resolve();
-      else reject(new HostError("host-not-started", "The recording process could not be started.", "Try again."));
-    });
-  });
+  // Node's declarations leave `detached` out of the synchronous form, which honours it all the same.
+  const options = { detached: true, stdio: "ignore" as const, cwd: "/", env };
+  const command = '"$0" "$@" </dev/null >/dev/null 2>&1 &';
+  const { error, status } = spawnSync("/bin/sh", ["-c", command, nodePath, hostPath, ...args], options);
+  if (error !== undefined || status !== 0) {
+    throw new HostError("host-not-started", "The recording process could not be started.", "Try again.");
+  }
 }
 
 async function started(supportPath: string, instanceId: string, startMs: number): Promise<HostState> {
