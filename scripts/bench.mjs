@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { node22, root } from "./lib/node22.mjs";
 import { run, toolEnvironment } from "./lib/run.mjs";
@@ -8,7 +7,6 @@ import { setUp } from "./lib/setup.mjs";
 await setUp();
 const { build } = await import("esbuild");
 const outfile = path.join(root, "store/dist/bench.cjs");
-mkdirSync(path.dirname(outfile), { recursive: true });
 await build({
   entryPoints: [path.join(root, "store/bench/index.ts")],
   outfile,

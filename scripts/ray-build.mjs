@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { node22, root } from "./lib/node22.mjs";
+import { linkRaycastTools } from "./lib/raycast-tools.mjs";
 import { run, toolEnvironment } from "./lib/run.mjs";
 
 /**
@@ -21,7 +22,7 @@ const { values } = parseArgs({
 const folder = path.resolve(values.folder);
 const output = path.resolve(values.output);
 mkdirSync(path.dirname(output), { recursive: true });
-linkTools();
+linkRaycastTools(folder);
 const mac = process.platform === "darwin";
 const environment = toolEnvironment();
 const searched = mac
@@ -36,15 +37,5 @@ if (!mac) {
   // Nothing that stands in for the helper may stay where a real build would look for it.
   for (const made of ["assets/compiled_raycast_swift", "swift/.raycast-swift-build"]) {
     rmSync(path.join(folder, made), { recursive: true, force: true });
-  }
-}
-
-/** The builder wants its tools in the folder's own node_modules; npm workspaces put them in the root's. */
-function linkTools() {
-  const bins = path.join(folder, "node_modules", ".bin");
-  mkdirSync(bins, { recursive: true });
-  for (const tool of ["tsc", "eslint", "prettier", "ray"]) {
-    const [link, target] = [path.join(bins, tool), path.join(root, "node_modules/.bin", tool)];
-    if (!existsSync(link) && existsSync(target)) symlinkSync(target, link);
   }
 }

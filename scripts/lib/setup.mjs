@@ -23,6 +23,8 @@ export async function setUp({ quiet = false } = {}) {
       );
       process.exit(result.status ?? 1);
     }
+    // The installation has made the bundles.
+    return;
   }
   await buildAll({ quiet: true });
 }
