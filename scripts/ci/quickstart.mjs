@@ -10,14 +10,17 @@ const words = ["bank", "meeting", "weather"];
 
 const sessionsOf = (where) => (existsSync(where) ? readdirSync(where).map((name) => path.join(where, name)) : []);
 const wavOf = (session) => {
+  if (session === undefined) return undefined;
   const assets = path.join(session, "assets");
   const name = existsSync(assets) ? readdirSync(assets).find((file) => file.endsWith(".wav")) : undefined;
   return name === undefined ? undefined : path.join(assets, name);
 };
+const hasLog = (session) => existsSync(path.join(session, "session.jsonl"));
 const typesOf = (session) =>
   readFileSync(path.join(session, "session.jsonl"), "utf8")
     .split("\n")
-    .filter(Boolean)
+    // The last piece is empty, or a record that is being written.
+    .slice(0, -1)
     .map((line) => JSON.parse(line).type);
 
 /** A PATH with only the given programs and Node, so that no speech engine is found. */
@@ -42,7 +45,10 @@ function barePath() {
   check("it leaves one session", sessionsOf(where).length === 1);
   if (session !== undefined) {
     check("it prints the session's folder", run.stdout.includes(session), run.stdout);
-    check("live text is told apart: saved", /saved {2,}\S/.test(run.stdout));
+    check("live text is told apart: saved", /^ +\d\d:\d\d\.\d +saved {2,}\S/m.test(run.stdout));
+    check("live text is told apart: not yet saved", /^ +\d\d:\d\d\.\d +not yet saved {2,}\S/m.test(run.stdout));
+    check("the level is shown with the elapsed time", /^ +\d\d:\d\d\.\d +█+·* -\d+ dB$/m.test(run.stdout));
+    check("the engine is named", /^Transcriber +pocketsphinx_continuous/m.test(run.stdout));
     check("it prints a search hit", /search/i.test(run.stdout) && words.some((word) => run.stdout.includes(word)));
     check("it prints what would be on the clipboard", /clipboard/i.test(run.stdout));
     const types = typesOf(session);
@@ -91,44 +97,50 @@ function barePath() {
   const kept = await runToEnd("npm", ["start", "--", "--root", own, "--input", sample], { env });
   check(
     "an own file without an engine is kept",
-    kept.code === 0 && wavOf(sessionsOf(own)[0] ?? "") !== undefined,
+    kept.code === 0 && wavOf(sessionsOf(own)[0]) !== undefined,
     kept.stdout + kept.stderr,
   );
   check("and it says how to get an engine", /pocketsphinx|whisper/i.test(kept.stdout), kept.stdout);
   check("no text is invented for it", !typesOf(sessionsOf(own)[0]).includes("message"));
 }
 
-// 3. Killed at several moments, by two kinds of kill.
-for (const [name, afterBytes, target] of [
-  ["everything at once, early", 4_800, "group"],
-  ["everything at once, later", 200_000, "group"],
-  ["the recorder alone", 100_000, "recorder"],
+// 3. Killed at many moments of a run, by two kinds of kill: everything at once, and the recorder alone.
+const bytesOnDisk = (where) => {
+  const wav = wavOf(sessionsOf(where)[0]);
+  return wav === undefined ? 0 : statSync(wav).size;
+};
+const hasLine = (where, type) =>
+  sessionsOf(where).some((session) => hasLog(session) && typesOf(session).includes(type));
+for (const [name, target, reached] of [
+  ["as soon as there is a session", "group", (where) => sessionsOf(where).some(hasLog)],
+  ["with the first sound", "group", (where) => bytesOnDisk(where) > 44],
+  ["after 0.1 s of sound", "recorder", (where) => bytesOnDisk(where) >= 44 + 4_800],
+  ["after 4 s of sound", "group", (where) => bytesOnDisk(where) >= 44 + 200_000],
+  ["with the first message", "recorder", (where) => hasLine(where, "message")],
+  ["with all of the sound", "group", (where) => bytesOnDisk(where) >= 44 + sampleBytes.length],
 ]) {
-  const where = path.join(folder, `killed-${afterBytes}`);
-  const run = start("npm", ["start", "--", "--root", where]);
-  const wav = await until("the first sound on disk", () => {
-    const found = wavOf(sessionsOf(where)[0] ?? "/nonexistent");
-    return found !== undefined && statSync(found).size >= 44 + afterBytes ? found : undefined;
-  });
-  const onDisk = statSync(wav).size;
+  const where = path.join(folder, `killed-${name.replaceAll(/\W/g, "-")}`);
+  const run = start("npm", ["start", "--", "--root", where, "--pace", "2"]);
+  await until(name, () => reached(where));
+  const before = bytesOnDisk(where);
+  const startedBefore = hasLine(where, "recording.started");
   if (target === "group") process.kill(-run.child.pid, "SIGKILL");
-  else {
-    const recorder = await findRecorder(where);
-    process.kill(recorder, "SIGKILL");
-  }
+  else process.kill(await findRecorder(where), "SIGKILL");
   await run.done;
   const [session] = sessionsOf(where);
-  const after = readFileSync(wav).subarray(44);
-  const whole = after.length - (after.length % 2);
+  const wav = wavOf(session);
+  const killed = `killed ${name} (${target})`;
+  if (before > 44) check(`${killed}: the recording was named before its first sample`, startedBefore);
+  const after = wav === undefined ? Buffer.alloc(0) : readFileSync(wav).subarray(44);
+  const whole = Math.min(after.length - (after.length % 2), sampleBytes.length);
   check(
-    `killed (${name}): the sound so far is on disk`,
-    after.length + 44 >= onDisk &&
-      sampleBytes.subarray(0, whole).equals(after.subarray(0, Math.min(whole, sampleBytes.length))),
+    `${killed}: the sound so far is on disk`,
+    after.length + 44 >= before && sampleBytes.subarray(0, whole).equals(after.subarray(0, whole)),
   );
   const inspect = await runToEnd("npx", ["persyk", "inspect", session, "--json"]);
-  const verdict = JSON.parse(inspect.stdout || "{}").verdict;
+  const { verdict } = JSON.parse(inspect.stdout || "{}");
   check(
-    `killed (${name}): the session opens`,
+    `${killed}: the session opens`,
     verdict === "valid" || verdict === "tail-pending",
     inspect.stdout + inspect.stderr,
   );
@@ -136,16 +148,33 @@ for (const [name, afterBytes, target] of [
     const result = await runToEnd("npx", ["persyk", "recover", session, "--json"]);
     return result.code === 0 ? result : undefined;
   });
+  const types = typesOf(session);
   check(
-    `killed (${name}): recover closes the recording`,
-    typesOf(session).includes("recording.interrupted"),
+    `${killed}: recover closes what was open`,
+    !types.includes("recording.started") ||
+      types.includes("recording.interrupted") ||
+      types.includes("recording.finished"),
     recover.stdout,
   );
-  const checked = await runToEnd("npx", ["persyk", "wav", "inspect", wav, "--json"]);
+  if (types.includes("recording.started")) {
+    const checked = await runToEnd("npx", ["persyk", "wav", "inspect", wav, "--json"]);
+    check(
+      `${killed}: the WAV is intact afterwards`,
+      JSON.parse(checked.stdout || "{}").outcome === "intact",
+      checked.stdout + checked.stderr,
+    );
+  }
+  const independent = await runToEnd("python3", ["scripts/independent_reader.py", session]);
+  check(`${killed}: an independent reader accepts the session`, independent.code === 0, independent.stdout);
+}
+
+// 4. What only a Mac can do says so, in one line.
+if (process.platform !== "darwin") {
+  const dev = await runToEnd("npm", ["run", "--silent", "dev"]);
   check(
-    `killed (${name}): the WAV is intact afterwards`,
-    JSON.parse(checked.stdout || "{}").outcome === "intact",
-    checked.stdout + checked.stderr,
+    "npm run dev says in one line what it needs",
+    dev.code === 0 && dev.stdout.trim().split("\n").length === 1 && /Mac/.test(dev.stdout),
+    dev.stdout + dev.stderr,
   );
 }
 
