@@ -30,8 +30,7 @@ export class Recording {
     readonly clock: VirtualClock,
   ) {}
 
-  static async begin(connections: readonly string[] = ["c1"]): Promise<Recording> {
-    const folder = mkdtempSync(join(tmpdir(), "persyk-realtime-"));
+  static async begin(connections: readonly string[] = ["c1"], folder = recordingFolder()): Promise<Recording> {
     const session = await createSession(folder, defaultStoreContext());
     const file = await session.createAsset(`${RECORDING_ID}.wav`, "audio/wav");
     let offset = 0;
@@ -112,21 +111,8 @@ export class Recording {
   }
 
   /** All entries of the file, read by a second reader that also judges it. */
-  async entries(): Promise<Entry[]> {
-    const reader = await openSession(this.session.location, defaultStoreContext());
-    try {
-      expect(reader.verdict).toBe("valid");
-      expect(reader.diagnostics).toEqual([]);
-      const entries: Entry[] = [];
-      for (let after: string | null = null; ;) {
-        const page = await reader.entries(after === null ? {} : { after });
-        entries.push(...page.entries);
-        after = page.next;
-        if (after === null) return entries;
-      }
-    } finally {
-      await reader.close();
-    }
+  entries(): Promise<Entry[]> {
+    return readEntries(this.session.location);
   }
 
   async texts(): Promise<string[]> {
@@ -137,9 +123,36 @@ export class Recording {
     );
   }
 
-  async end(): Promise<void> {
+  /** Leaves the folder to a reader of another process. */
+  async close(): Promise<void> {
     await this.#closeCapture();
     await this.session.close();
+  }
+
+  async end(): Promise<void> {
+    await this.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function recordingFolder(): string {
+  return mkdtempSync(join(tmpdir(), "persyk-realtime-"));
+}
+
+/** All entries of a session, which has to inspect as valid. */
+export async function readEntries(location: string): Promise<Entry[]> {
+  const reader = await openSession(location, defaultStoreContext());
+  try {
+    expect(reader.verdict).toBe("valid");
+    expect(reader.diagnostics).toEqual([]);
+    const entries: Entry[] = [];
+    for (let after: string | null = null; ;) {
+      const page = await reader.entries(after === null ? {} : { after });
+      entries.push(...page.entries);
+      after = page.next;
+      if (after === null) return entries;
+    }
+  } finally {
+    await reader.close();
   }
 }
