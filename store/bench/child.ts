@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { peakResidentKilobytes } from "./peak";
 
 /**
  * Peak memory of one piece of work, measured in a process of its own: this program again, told in the environment what
@@ -14,7 +15,7 @@ export function peakMemory(work: string, ...values: string[]): number {
 
 /** What the child prints: its peak resident memory in kB. */
 export function reportPeak(): void {
-  process.stdout.write(`${process.resourceUsage().maxRSS}\n`);
+  process.stdout.write(`${peakResidentKilobytes()}\n`);
 }
 
 /** `84 MB`. */
