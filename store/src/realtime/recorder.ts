@@ -6,39 +6,25 @@
 import { randomUUID } from "node:crypto";
 import { CAPTURE_DATA_OFFSET } from "../assets/wav-format";
 import { isoTime } from "../clock";
-import { isStoreError, StoreError } from "../errors";
-import { type AvailableAsset, type Entry, type EntryInput, type Gap, type JsonObject } from "../format/schema";
+import { StoreError } from "../errors";
+import { type AvailableAsset, type EntryInput, type Gap, type JsonObject } from "../format/schema";
 import { type EngineAction, type PublishedTurn } from "./actions";
-import { AudioClock } from "./audio-clock";
 import { RealtimeEngine, type TransportEvent } from "./engine";
-import { type Evidence, evidenceOfEvent, evidenceOfFrame } from "./evidence";
-import { stringOf } from "./fields";
 import { GapList } from "./gap-list";
 import { type EvidenceJob, LogWriter } from "./log-writer";
 import { messageEntry } from "./message-entry";
-import { Observations } from "./observations";
+import { MessageRemovals } from "./message-removals";
+import { RecordedConnection } from "./recorded-connection";
 import {
   type RecorderConnection,
   type RecorderOptions,
   type RecorderSnapshot,
   type RecordingOutcome,
   type RemovalResult,
-  type SavedTurn,
   type SendObservation,
 } from "./recorder-types";
-import { removalEntry } from "./removal-record";
-import { plainEndpoint, redactText } from "./secrets";
-
-/** Turns of the snapshot. */
-const SAVED_TAIL = 200;
-
-interface Connection {
-  readonly origin: RecorderConnection;
-  readonly observations: Observations;
-  readonly audio: AudioClock;
-}
-
-type Waiting = (result: RemovalResult) => void;
+import { SavedTurns } from "./saved-turns";
+import { redactText } from "./secrets";
 
 export class RealtimeRecorder {
   readonly #options: RecorderOptions;
@@ -46,12 +32,9 @@ export class RealtimeRecorder {
   readonly #engine = new RealtimeEngine();
   readonly #writer: LogWriter;
   readonly #gaps = new GapList();
-  readonly #connections = new Map<string, Connection>();
-  /** Entry ids of saved turns, and the turn of an entry. */
-  readonly #entryIds = new Map<string, string>();
-  readonly #turns = new Map<string, { connectionId: string; itemId: string }>();
-  readonly #removals = new Map<string, Waiting[]>();
-  #saved: SavedTurn[] = [];
+  readonly #connections = new Map<string, RecordedConnection>();
+  readonly #saved = new SavedTurns();
+  readonly #removals: MessageRemovals;
   #phase: RecorderSnapshot["phase"] = "idle";
   #halted: RecorderSnapshot["halted"];
   #captureStop: RecorderSnapshot["captureStop"];
@@ -72,6 +55,17 @@ export class RealtimeRecorder {
       (error) => this.#halt(error.code, error.message),
       () => this.#changed(),
     );
+    this.#removals = new MessageRemovals({
+      session: options.session,
+      engine: this.#engine,
+      saved: this.#saved,
+      newId: this.#newId,
+      now: () => this.#now(),
+      keep: (entry, then) => this.#keep(entry, then),
+      append: (entry) => this.#writer.append({ ...this.#identity(), ...entry }, { isOptional: true }),
+      send: (connectionId, event) => this.#options.send(connectionId, event),
+      changed: () => this.#changed(),
+    });
   }
 
   get snapshot(): RecorderSnapshot {
@@ -83,7 +77,7 @@ export class RealtimeRecorder {
     }));
     return {
       phase: this.#phase,
-      saved: [...this.#saved],
+      saved: this.#saved.newest,
       provisional,
       gaps: this.#gaps.gaps,
       ...(this.#halted === undefined ? {} : { halted: this.#halted }),
@@ -100,7 +94,9 @@ export class RealtimeRecorder {
   async start(asset: AvailableAsset): Promise<void> {
     if (this.#phase !== "idle") throw new StoreError("usage", { message: "The recording was started before." });
     const { recordingId } = this.#options;
-    await this.#append({ type: "recording.started", recordingId, asset });
+    this.#keep({ type: "recording.started", recordingId, asset });
+    await this.#writer.settled();
+    if (this.#writer.failure !== undefined) throw this.#writer.failure;
     this.#asset = asset;
     this.#writer.useCapture(asset);
     this.#phase = "recording";
@@ -112,15 +108,11 @@ export class RealtimeRecorder {
     const { connectionId } = connection;
     if (this.#connections.has(connectionId))
       throw new StoreError("usage", { message: "The connection is open already." });
-    const origin = { ...connection, endpoint: plainEndpoint(connection.endpoint) };
-    this.#connections.set(connectionId, {
-      origin,
-      observations: new Observations(connectionId, this.#newId),
-      audio: new AudioClock(),
-    });
+    const recorded = new RecordedConnection(connection, this.#newId);
+    this.#connections.set(connectionId, recorded);
     this.#engine.open(connectionId);
     // In the order of the evidence, which must not come before it.
-    const entry: EntryInput = { type: "api_connection", ...origin, ...this.#identity() };
+    const entry: EntryInput = { type: "api_connection", ...recorded.origin, ...this.#identity() };
     void this.#observe({ entry, media: [], queuedBytes: 1_024, recordBytes: 1_024 });
     await Promise.resolve();
   }
@@ -130,13 +122,9 @@ export class RealtimeRecorder {
    * that a client can keep the number of sends that are not within bounds, or when persistence has failed.
    */
   observeSend(connectionId: string, event: JsonObject, observed: SendObservation): Promise<void> {
-    const connection = this.#connection(connectionId);
-    const isFailed = observed.observation === "send_failed";
-    const evidence = evidenceOfEvent(event);
-    if (!isFailed) noteAudio(connection.audio, event, evidence, observed.wav);
     const nowMs = this.#now();
-    const job = connection.observations.next(evidence, observed.observation, sizeOf(evidence), nowMs, observed.wav);
-    const kept = this.#observe(job);
+    const kept = this.#observe(this.#connection(connectionId).sent(event, observed, nowMs));
+    const isFailed = observed.observation === "send_failed";
     if (this.#phase !== "finished") this.#engine.observeSend(connectionId, event, isFailed, nowMs);
     this.#settle();
     return kept;
@@ -144,14 +132,10 @@ export class RealtimeRecorder {
 
   /** A frame as it came over the wire. Takes effect on the order at once; resolves as `observeSend` does. */
   observeReceived(connectionId: string, data: string | Uint8Array): Promise<void> {
-    const connection = this.#connection(connectionId);
-    const evidence = evidenceOfFrame(data);
     const nowMs = this.#now();
-    const queuedBytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
-    const kept = this.#observe(connection.observations.next(evidence, "received", queuedBytes, nowMs));
-    if (evidence.frame !== undefined && this.#phase !== "finished") {
-      this.#engine.receive(connectionId, evidence.frame, nowMs);
-    }
+    const { job, frame } = this.#connection(connectionId).received(data, nowMs);
+    const kept = this.#observe(job);
+    if (frame !== undefined && this.#phase !== "finished") this.#engine.receive(connectionId, frame, nowMs);
     this.#settle();
     return kept;
   }
@@ -176,18 +160,8 @@ export class RealtimeRecorder {
   }
 
   /** Removes a saved message: remotely first where it has a live connection. */
-  async requestRemoval(entryId: string): Promise<RemovalResult> {
-    const turn = this.#turns.get(entryId);
-    if (turn === undefined) return this.#removeEarlierMessage(entryId);
-    const { connectionId, itemId } = turn;
-    const result = new Promise<RemovalResult>((resolve) => {
-      this.#removals.set(entryId, [...(this.#removals.get(entryId) ?? []), resolve]);
-    });
-    const decision = this.#engine.requestRemoval(connectionId, itemId, this.#newId(), this.#now());
-    if (decision.kind === "refused") {
-      const reason = decision.reason === "removed" ? "already-removed" : "not-saved";
-      this.#removalEnded(entryId, { kind: "refused", reason });
-    }
+  requestRemoval(entryId: string): Promise<RemovalResult> {
+    const result = this.#removals.request(entryId);
     this.#settle();
     return result;
   }
@@ -328,23 +302,14 @@ export class RealtimeRecorder {
         this.#publish(action.turn);
         break;
       case "gap": {
-        const range = this.#connections.get(action.gap.connectionId)?.audio.rangeOf(action.gap, { isOpenEnded: true });
-        this.#gaps.addOrderGap(action.gap, range);
+        this.#gaps.addOrderGap(action.gap, this.#connections.get(action.gap.connectionId)?.gapRangeOf(action.gap));
         break;
       }
       case "request-removal":
-        this.#askProvider(action);
-        break;
       case "remove":
-        this.#saveRemoval(action.connectionId, action.itemId);
+      case "removal-ended":
+        this.#removals.act(action);
         break;
-      case "removal-ended": {
-        const entryId = this.#entryIds.get(keyOf(action.connectionId, action.itemId));
-        if (entryId === undefined) break;
-        this.#keep(removalEntry({ state: action.outcome, targetId: entryId, ...idsOf(action) }));
-        this.#removalEnded(entryId, { kind: action.outcome });
-        break;
-      }
       case "stop-capture": {
         const { reason, connectionId } = action;
         this.#captureStop ??= { reason, ...(connectionId === undefined ? {} : { connectionId }) };
@@ -366,63 +331,16 @@ export class RealtimeRecorder {
   #publish(turn: PublishedTurn): void {
     const { connectionId, itemId, role, text } = turn;
     const connection = this.#connections.get(connectionId);
-    const range = connection?.audio.rangeOf(turn);
+    const range = connection?.rangeOf(turn);
     const audio =
       range === undefined || this.#asset === undefined || role !== "user"
         ? undefined
         : { asset: this.#asset, recordingId: this.#options.recordingId, range };
     const entry = { ...messageEntry(turn, connection?.origin, audio, this.#now()), ...this.#identity() };
     this.#keep(entry, () => {
-      this.#entryIds.set(keyOf(connectionId, itemId), entry.id);
-      this.#turns.set(entry.id, { connectionId, itemId });
-      this.#saved = [...this.#saved.slice(1 - SAVED_TAIL), { entryId: entry.id, role, text, itemId, connectionId }];
+      this.#saved.add({ entryId: entry.id, role, text, itemId, connectionId });
       this.#changed();
     });
-  }
-
-  /** Keeps the intent, then sends it. When the intent cannot be kept, nothing is sent. */
-  #askProvider(action: Extract<EngineAction, { type: "request-removal" }>): void {
-    const { connectionId, itemId, event } = action;
-    const targetId = this.#entryIds.get(keyOf(connectionId, itemId)) ?? "";
-    const intent = removalEntry({ state: "requested", targetId, connectionId, itemId });
-    this.#keep(intent, () => this.#options.send(connectionId, event));
-  }
-
-  #saveRemoval(connectionId: string, itemId: string): void {
-    const targetId = this.#entryIds.get(keyOf(connectionId, itemId));
-    if (targetId === undefined) return;
-    void this.#remove(targetId).then((result) => {
-      const isRemoved = result.kind === "removed" || (result.kind === "refused" && result.reason === "already-removed");
-      if (isRemoved) this.#engine.removalSaved(connectionId, itemId);
-      this.#removalEnded(targetId, result);
-    });
-  }
-
-  /** A message of an earlier recording has no live connection: nothing is sent anywhere. */
-  async #removeEarlierMessage(entryId: string): Promise<RemovalResult> {
-    const { session } = this.#options;
-    if (!session.has(entryId)) return { kind: "refused", reason: "not-saved" };
-    const { type } = await session.entry(entryId);
-    if (type !== "message" && type !== "custom_message") return { kind: "refused", reason: "not-saved" };
-    return this.#remove(entryId);
-  }
-
-  async #remove(targetId: string): Promise<RemovalResult> {
-    try {
-      await this.#writer.append({ type: "message.removed", targetId, ...this.#identity() }, { isOptional: true });
-      return { kind: "removed" };
-    } catch (error) {
-      if (!isStoreError(error)) throw error;
-      if (error.code === "already-removed") return { kind: "refused", reason: "already-removed" };
-      return { kind: "not-saved", code: error.code };
-    }
-  }
-
-  #removalEnded(entryId: string, result: RemovalResult): void {
-    const waiting = this.#removals.get(entryId) ?? [];
-    this.#removals.delete(entryId);
-    for (const resolve of waiting) resolve(result);
-    this.#changed();
   }
 
   /** Appends without being waited for. A failure halts the writer, which reports it and can send it again. */
@@ -431,19 +349,12 @@ export class RealtimeRecorder {
     void this.#writer.append(identified).then(then);
   }
 
-  async #append(entry: EntryInput): Promise<Entry> {
-    const appended = this.#writer.append({ ...this.#identity(), ...entry });
-    await this.#writer.settled();
-    if (this.#writer.failure !== undefined) throw this.#writer.failure;
-    return appended;
-  }
-
   /** Fixed when an entry is queued, so that sending it again is the same entry. */
   #identity(): { id: string; timestamp: string } {
     return { id: this.#newId(), timestamp: isoTime(this.#now()) };
   }
 
-  #connection(connectionId: string): Connection {
+  #connection(connectionId: string): RecordedConnection {
     const connection = this.#connections.get(connectionId);
     if (connection === undefined) throw new StoreError("usage", { message: "The connection was not opened." });
     return connection;
@@ -462,28 +373,4 @@ export class RealtimeRecorder {
       this.#options.onChange(this.snapshot);
     });
   }
-}
-
-function keyOf(connectionId: string, itemId: string): string {
-  return `${connectionId} ${itemId}`;
-}
-
-function idsOf(action: { connectionId: string; itemId: string }): { connectionId: string; itemId: string } {
-  return { connectionId: action.connectionId, itemId: action.itemId };
-}
-
-/** Bytes that an observed send holds in memory until it is durable. */
-function sizeOf(evidence: Evidence): number {
-  return evidence.recordBytes + evidence.media.reduce((sum, media) => sum + media.bytes.length, 0);
-}
-
-function noteAudio(
-  audio: AudioClock,
-  event: JsonObject,
-  evidence: Evidence,
-  wav: { start: number; end: number } | undefined,
-): void {
-  const type = stringOf(event, "type");
-  if (type === "input_audio_buffer.append") audio.sent(wav, evidence.media[0]?.bytes.length ?? 0);
-  if (type === "input_audio_buffer.commit") audio.committed();
 }

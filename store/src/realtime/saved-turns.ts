@@ -1,0 +1,37 @@
+import { type SavedTurn } from "./recorder-types";
+
+/** Turns of a snapshot. */
+const TAIL = 200;
+
+/** The turns of a recording that are durable messages: all by their ids, and the newest as they are shown. */
+export class SavedTurns {
+  readonly #entryIds = new Map<string, string>();
+  readonly #turns = new Map<string, { connectionId: string; itemId: string }>();
+  #tail: SavedTurn[] = [];
+
+  add(turn: SavedTurn): void {
+    const { entryId, connectionId, itemId } = turn;
+    this.#entryIds.set(keyOf(connectionId, itemId), entryId);
+    this.#turns.set(entryId, { connectionId, itemId });
+    this.#tail = [...this.#tail.slice(1 - TAIL), turn];
+  }
+
+  /** The newest turns, oldest first. */
+  get newest(): SavedTurn[] {
+    return [...this.#tail];
+  }
+
+  /** The message of a provider's item. */
+  entryIdOf(connectionId: string, itemId: string): string | undefined {
+    return this.#entryIds.get(keyOf(connectionId, itemId));
+  }
+
+  /** The provider's item that a message was. */
+  itemOf(entryId: string): { connectionId: string; itemId: string } | undefined {
+    return this.#turns.get(entryId);
+  }
+}
+
+function keyOf(connectionId: string, itemId: string): string {
+  return `${connectionId} ${itemId}`;
+}
