@@ -1,7 +1,7 @@
 /** The assistant's side of a connection: responses, their items, and the outcome at `response.done`. */
 import { type ProviderEvent, type ProviderItem, type ProviderResponse } from "./events";
-import { isNode, isTerminal, type Node, type NodeKind, type NodeState } from "./node";
-import { type NodeOrder } from "./node-order";
+import { isNode, isTerminal, type Node, type NodeKind } from "./node";
+import { type OrderHost } from "./order-host";
 import { endedAnswer, itemText } from "./outcomes";
 import { Responses } from "./responses";
 
@@ -10,19 +10,11 @@ type AnswerEvent = Extract<
   { kind: "response-created" | "output-item" | "output-delta" | "output-text" | "response-done" }
 >;
 
-/** What the order of a connection offers to its answers. */
-export interface AnswerHost {
-  readonly order: NodeOrder;
-  ensure(id: string, kind: NodeKind, nowMs: number): Node | undefined;
-  end(node: Node, state: NodeState): void;
-  charge(node: Node, textBytes: number): boolean;
-}
-
 export class AnswerOrder {
-  readonly #host: AnswerHost;
+  readonly #host: OrderHost;
   readonly #responses = new Responses();
 
-  constructor(host: AnswerHost) {
+  constructor(host: OrderHost) {
     this.#host = host;
   }
 

@@ -6,16 +6,16 @@ import { type JsonObject } from "../format/schema";
 import { type EngineAction, type ProvisionalTurn } from "./actions";
 import { AnswerOrder } from "./answer-order";
 import { ClientItems } from "./client-items";
-import { Commits } from "./commits";
 import { type ProviderEvent, type ProviderItem } from "./events";
 import { nameOf, objectOf } from "./fields";
-import { isNode, isTerminal, newNode, type GapReason, type Node, type NodeKind, type PredecessorRank } from "./node";
-import { type NodeState, type SkipReason, type Tombstone } from "./node";
+import { isNode, isTerminal, newNode, type GapReason, type Node, type NodeKind } from "./node";
+import { type NodeState, type Tombstone } from "./node";
 import { NodeOrder } from "./node-order";
 import { type OrderBudget } from "./order-budget";
-import { completedTranscription } from "./outcomes";
+import { type OrderHost, type Place } from "./order-host";
 import { orderGap, publishedTurn } from "./published-turn";
 import { Removals } from "./removals";
+import { TurnOrder } from "./turn-order";
 
 type Emit = (action: EngineAction) => void;
 
@@ -23,15 +23,13 @@ export class ConnectionOrder {
   readonly connectionId: string;
   readonly removals = new Removals();
   readonly #order = new NodeOrder();
+  readonly #turns: TurnOrder;
   readonly #answers: AnswerOrder;
   readonly #clientItems = new ClientItems();
   readonly #budget: OrderBudget;
   readonly #emit: Emit;
   /** Earlier connections are flushed, so this one may publish. */
   readonly #isFirst: () => boolean;
-  readonly #commits = new Commits();
-  #transcription: "enabled" | "disabled" | "unstated" = "unstated";
-  #model: string | undefined;
   #isClosed = false;
 
   constructor(connectionId: string, budget: OrderBudget, emit: Emit, isFirst: () => boolean) {
@@ -39,12 +37,14 @@ export class ConnectionOrder {
     this.#budget = budget;
     this.#emit = emit;
     this.#isFirst = isFirst;
-    this.#answers = new AnswerOrder({
+    const host: OrderHost = {
       order: this.#order,
-      ensure: (id, kind, nowMs) => this.#ensure(id, kind, undefined, 0, nowMs),
+      ensure: (id, kind, nowMs, place) => this.#ensure(id, kind, nowMs, place),
       end: (node, state) => this.#end(node, state),
       charge: (node, bytes) => this.#budget.charge(node, bytes),
-    });
+    };
+    this.#turns = new TurnOrder(host);
+    this.#answers = new AnswerOrder(host);
   }
 
   get isClosed(): boolean {
@@ -63,7 +63,7 @@ export class ConnectionOrder {
       this.#order.hasHeld ||
       this.#order.nodes.some((node) => !isTerminal(node)) ||
       this.#answers.isWaiting ||
-      this.#commits.isWaiting ||
+      this.#turns.isWaiting ||
       this.removals.isWaiting
     );
   }
@@ -99,8 +99,7 @@ export class ConnectionOrder {
     const eventId = nameOf(event, "event_id");
     switch (nameOf(event, "type") ?? "") {
       case "input_audio_buffer.commit":
-        if (failed) this.#commits.unsent();
-        else this.#commits.sent(eventId);
+        this.#turns.commit(eventId, failed);
         break;
       case "response.create":
         if (!failed) this.#answers.request(eventId, objectOf(event, "response")?.conversation !== "none");
@@ -122,50 +121,21 @@ export class ConnectionOrder {
     if (this.#isClosed) return;
     switch (event.kind) {
       case "session-updated":
-        if (event.transcription !== "unstated") this.#transcription = event.transcription;
-        if (event.model !== undefined) this.#model = event.model;
-        break;
-      case "speech-started": {
-        const node = this.#turn(event.itemId, undefined, 0, nowMs, { phase: "reserved" });
-        if (node === undefined) break;
-        node.ownSpeech = true;
-        node.audioStartMs ??= event.audioStartMs;
-        node.audioEndMs ??= event.audioEndMs;
-        break;
-      }
-      case "speech-stopped": {
-        const node = this.#order.get(event.itemId);
-        if (isNode(node)) node.audioEndMs ??= event.audioEndMs;
-        break;
-      }
+      case "speech-started":
+      case "speech-stopped":
       case "committed":
-        this.#committed(event.itemId, event.previousItemId, nowMs);
-        break;
       case "cleared":
-        for (const node of this.#openTurns()) if (!node.committed) this.#end(node, skip("cleared"));
+      case "transcription-delta":
+      case "transcription-interim":
+      case "transcription-completed":
+      case "transcription-failed":
+        this.#turns.receive(event, nowMs);
         break;
       case "item":
         this.#item(event.item, event.previousItemId, event.done, nowMs);
         break;
       case "item-deleted":
         this.#deleted(event.itemId);
-        break;
-      case "transcription-delta":
-        this.#interim(event.itemId, nowMs, (node) => {
-          // Some servers number growing partials with the content index; others send increments under one index.
-          const grows = event.contentIndex !== node.provisionalIndex && event.delta.startsWith(node.provisional);
-          node.provisionalIndex = event.contentIndex;
-          return grows ? event.delta : node.provisional + event.delta;
-        });
-        break;
-      case "transcription-interim":
-        this.#interim(event.itemId, nowMs, () => event.text);
-        break;
-      case "transcription-completed":
-        this.#transcribed(event.itemId, completedTranscription(event.transcript, event.usage), nowMs);
-        break;
-      case "transcription-failed":
-        this.#transcribed(event.itemId, { phase: "gap", reason: "transcription_failed" }, nowMs);
         break;
       case "response-created":
       case "output-item":
@@ -199,41 +169,19 @@ export class ConnectionOrder {
   close(reason: GapReason): void {
     if (this.#isClosed) return;
     this.#announceGhosts(this.#order.releaseAll());
-    const hadOpenTurn = this.#openTurns().length > 0;
+    const hadOpenTurn = this.#turns.open.length > 0;
     for (const node of this.#order.nodes) if (!isTerminal(node)) this.#end(node, { phase: "gap", reason });
     for (const responseId of this.#answers.abandonRunning()) this.#addResponseGap(responseId, reason);
     const { connectionId } = this;
     for (let count = this.#answers.abandonRequests(); count > 0; count -= 1) {
       this.#emit({ type: "gap", gap: { connectionId, reason: "response_not_created", role: "assistant" } });
     }
-    if (this.#commits.isWaiting && !hadOpenTurn) {
+    if (this.#turns.isWaiting && !hadOpenTurn) {
       this.#emit({ type: "gap", gap: { connectionId, reason: "commit_unanswered", role: "user" } });
     }
-    this.#commits.abandon();
+    this.#turns.abandonCommits();
     for (const itemId of this.removals.abandon()) this.#removalEnded(itemId, "uncertain");
     this.#isClosed = true;
-  }
-
-  #committed(itemId: string | undefined, previousItemId: string | undefined, nowMs: number): void {
-    const ordinal = this.#commits.acknowledged(itemId !== undefined);
-    if (itemId === undefined) return;
-    const node = this.#turn(itemId, previousItemId, 1, nowMs, { phase: "open" });
-    if (node !== undefined) this.#commitTurn(node, ordinal);
-  }
-
-  /** The item of a turn exists now. */
-  #commitTurn(node: Node, ordinal: number | undefined): void {
-    if (isTerminal(node)) return;
-    node.commitOrdinal ??= ordinal;
-    if (node.committed) return;
-    node.committed = true;
-    if (node.state.phase === "reserved") node.state = { phase: "open" };
-    // One input buffer a connection: a commit under an id of its own took the audio of what was reserved before.
-    if (!node.ownSpeech) {
-      for (const other of this.#openTurns())
-        if (other.state.phase === "reserved") this.#end(other, skip("absorbed_by_commit"));
-    }
-    if (this.#transcription === "disabled") this.#end(node, { phase: "gap", reason: "transcription_disabled" });
   }
 
   #item(item: ProviderItem, previousItemId: string | undefined, done: boolean, nowMs: number): void {
@@ -241,33 +189,18 @@ export class ConnectionOrder {
     const kind = kindOf(item);
     if (known === undefined) {
       const ownKind = this.#clientItems.take(item) ? "transparent" : kind;
-      const node = this.#ensure(item.id, ownKind, previousItemId, 2, nowMs);
-      if (node?.kind === "user") this.#commitTurn(node, this.#commits.takeNameless());
+      const node = this.#ensure(item.id, ownKind, nowMs, { predecessor: previousItemId, rank: 2 });
+      if (node?.kind === "user") this.#turns.announced(node, true);
       return;
     }
     if (!isNode(known)) return;
     if (previousItemId !== undefined) this.#order.place(known, previousItemId, 2, nowMs);
-    if (known.kind === "user" && kind === "user") this.#commitTurn(known, undefined);
+    if (known.kind === "user" && kind === "user") this.#turns.announced(known, false);
     if (known.kind === "assistant" && done) this.#answers.finalTexts(known, item);
     if (known.kind !== "transparent" && kind === "transparent" && !isTerminal(known)) {
       known.kind = "transparent";
       this.#end(known, { phase: "pass" });
     }
-  }
-
-  #interim(itemId: string, nowMs: number, textOf: (node: Node) => string): void {
-    const node = this.#turn(itemId, undefined, 0, nowMs, { phase: "open" });
-    if (node === undefined || isTerminal(node)) return;
-    if (node.state.phase === "reserved") node.state = { phase: "open" };
-    const text = textOf(node);
-    // What does not fit is only not shown: the observation itself is evidence.
-    node.provisional = this.#budget.charge(node, Buffer.byteLength(text)) ? text : "";
-    if (node.provisional === "") this.#budget.charge(node, 0);
-  }
-
-  #transcribed(itemId: string, state: NodeState, nowMs: number): void {
-    const node = this.#turn(itemId, undefined, 0, nowMs, { phase: "open" });
-    if (node !== undefined) this.#end(node, state);
   }
 
   #deleted(itemId: string | undefined): void {
@@ -280,7 +213,8 @@ export class ConnectionOrder {
     const node = this.#order.get(itemId);
     if (node === undefined) this.#order.refuse({ id: itemId, kind: "transparent", passed: "refused" });
     // Even when it was complete: the provider took it out of the conversation before it was next.
-    else if (isNode(node) && node.kind !== "transparent") this.#replace(node, skip("deleted_remotely"));
+    else if (isNode(node) && node.kind !== "transparent")
+      this.#replace(node, { phase: "skip", reason: "deleted_remotely" });
   }
 
   #error(error: Extract<ProviderEvent, { kind: "error" }>): void {
@@ -290,44 +224,15 @@ export class ConnectionOrder {
       return;
     }
     if (this.#answers.reject(error.eventId, error.code)) return;
-    this.#commits.reject(error.eventId, error.code);
+    this.#turns.rejectCommit(error.eventId, error.code);
   }
 
   #removalEnded(itemId: string, outcome: "rejected" | "uncertain"): void {
     this.#emit({ type: "removal-ended", connectionId: this.connectionId, itemId, outcome });
   }
 
-  #openTurns(): Node[] {
-    return this.#order.nodes.filter((node) => node.kind === "user" && !isTerminal(node));
-  }
-
-  /** The node of a user item; undefined when the id is closed, refused, or something else. */
-  #turn(
-    id: string,
-    predecessor: string | undefined,
-    rank: PredecessorRank,
-    nowMs: number,
-    state: NodeState,
-  ): Node | undefined {
-    const known = this.#order.get(id);
-    if (known === undefined) {
-      const node = this.#ensure(id, "user", predecessor, rank, nowMs);
-      if (node !== undefined) node.state = state;
-      return node;
-    }
-    if (!isNode(known)) return undefined;
-    if (predecessor !== undefined) this.#order.place(known, predecessor, rank, nowMs);
-    return known.kind === "user" ? known : undefined;
-  }
-
   /** The node of an id, made at its first mention. Undefined when it is behind the cursor, or there is no room. */
-  #ensure(
-    id: string,
-    kind: NodeKind,
-    predecessor: string | undefined,
-    rank: PredecessorRank,
-    nowMs: number,
-  ): Node | undefined {
+  #ensure(id: string, kind: NodeKind, nowMs: number, place?: Place): Node | undefined {
     const known = this.#order.get(id);
     if (known !== undefined) return isNode(known) ? known : undefined;
     if (!this.#budget.admit()) {
@@ -341,12 +246,12 @@ export class ConnectionOrder {
       return undefined;
     }
     const node = newNode(id, kind, kind === "transparent" ? { phase: "pass" } : { phase: "open" });
-    this.#order.add(node, predecessor, rank, nowMs);
+    this.#order.add(node, place?.predecessor, place?.rank ?? 0, nowMs);
     return node;
   }
 
   #addResponseGap(responseId: string, reason: GapReason): void {
-    const node = this.#ensure(responseId, "response", undefined, 0, 0);
+    const node = this.#ensure(responseId, "response", 0);
     if (node !== undefined) this.#end(node, { phase: "gap", reason });
   }
 
@@ -370,7 +275,7 @@ export class ConnectionOrder {
     let passed: Tombstone["passed"] = "closed";
     if (state.phase === "ok") {
       passed = "published";
-      this.#emit({ type: "publish", turn: publishedTurn(connectionId, node, state, this.#model) });
+      this.#emit({ type: "publish", turn: publishedTurn(connectionId, node, state, this.#turns.model) });
     } else if (state.phase === "gap") {
       this.#emit({ type: "gap", gap: orderGap(connectionId, node, state.reason) });
     } else if (state.phase === "skip") {
@@ -386,10 +291,6 @@ export class ConnectionOrder {
       this.#emit({ type: "skip", skipped: { connectionId, itemId, reason: "unknown_predecessor" } });
     }
   }
-}
-
-function skip(reason: SkipReason): NodeState {
-  return { phase: "skip", reason };
 }
 
 /** A spoken turn, an answer, or something that only takes a place: typed text, system messages, tools, unknown types. */
