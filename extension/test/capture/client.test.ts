@@ -20,7 +20,11 @@ interface Launched {
   file: string;
 }
 
-function launch(scenario: Scenario, deadlines: Partial<CaptureDeadlines> = {}): Launched {
+function launch(
+  scenario: Scenario,
+  deadlines: Partial<CaptureDeadlines> = {},
+  onOddity: (detail: string) => void = () => undefined,
+): Launched {
   count += 1;
   const file = path.join(folder, `${count}.wav`);
   const assetFd = openSync(file, "wx+", 0o600);
@@ -31,7 +35,10 @@ function launch(scenario: Scenario, deadlines: Partial<CaptureDeadlines> = {}): 
     assetFd,
     deadlines: { readyMs: 30_000, startMs: 30_000, finishMs: 30_000, rungMs: 30_000, ...deadlines },
     onEvent: (event) => events.push(event),
-    onOddity: (detail) => oddities.push(detail),
+    onOddity: (detail) => {
+      oddities.push(detail);
+      onOddity(detail);
+    },
   });
   closeSync(assetFd);
   return { client, events, oddities, file };
@@ -39,8 +46,11 @@ function launch(scenario: Scenario, deadlines: Partial<CaptureDeadlines> = {}): 
 
 describe("the deadlines of a capture", () => {
   test("a helper that says nothing misses `ready`, and the ladder ends with SIGKILL", async () => {
-    const { client } = launch("mute", { readyMs: 50, finishMs: 50, rungMs: 50 });
+    let isDeaf = (): void => undefined;
+    const deaf = new Promise<void>((resolve) => (isDeaf = resolve));
+    const { client } = launch("mute", { readyMs: 50, finishMs: 50, rungMs: 50 }, () => isDeaf());
     await expect(client.ready()).rejects.toMatchObject({ code: "ready-timeout" });
+    await deaf;
     const end = await client.stop(0);
     expect(end).toMatchObject({ kind: "died", signal: "SIGKILL" });
   });
@@ -53,7 +63,7 @@ describe("the deadlines of a capture", () => {
   });
 
   test("a helper that ignores stop and the end of its input finishes at SIGTERM", async () => {
-    const { client, file } = launch("stubborn", { finishMs: 50, rungMs: 500 });
+    const { client, file } = launch("stubborn", { finishMs: 50, rungMs: 3_000 });
     await client.ready();
     await client.start();
     expect(await client.stop(0)).toMatchObject({ kind: "finished", event: { reason: "signal" } });

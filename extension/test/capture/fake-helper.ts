@@ -41,6 +41,8 @@ const finish = (reason, code = 0) => {
 if (scenario === "locked") process.exit(75);
 if (scenario === "mute" || scenario === "stubborn") process.on("SIGTERM", () => scenario === "stubborn" && finish("signal"));
 setInterval(() => {}, 1000);
+// Not a line of the protocol: it only tells the test that SIGTERM is ignored from here on.
+if (scenario === "mute") process.stdout.write("deaf\\n");
 if (scenario !== "mute") {
   header();
   if (scenario === "noisy") process.stdout.write('not json\\n{"v":1,"type":"surprise","seq":1,"t":0}\\n"x"\\n' + "y".repeat(70000) + "\\n");
