@@ -1,10 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { parseEntry, parseHeader, reparseEntry } from "../format/codec";
-import { type Entry, type MessageEntry, type SessionHeader } from "../format/schema";
-import { EntryIndex } from "../log/entry-index";
-import { LogFacts } from "../log/facts";
-import { relationDefect, relationWarning } from "../log/relations";
+import { reparseEntry } from "../format/codec";
+import { type Entry, type EntryType, type SessionHeader } from "../format/schema";
+import { type EntryIndex } from "../log/entry-index";
+import { scanBytes } from "../log/scan-records";
 import { historyPositions } from "../session/history";
 import { deriveLabel, foldMetadata } from "../session/info";
 import { foldRecordings, type RecordingSummary } from "../session/recordings";
@@ -30,12 +28,20 @@ export interface QuickLog {
 
 /** Larger logs are read piece by piece, by the session itself. */
 const MAX_BYTES = 4 * 1024 * 1024;
-const LINE_FEED = 0x0a;
+
+/** What is told about a session besides its messages. */
+const ABOUT: readonly EntryType[] = [
+  "session_info",
+  "label",
+  "recording.started",
+  "recording.finished",
+  "recording.interrupted",
+];
 
 /**
- * Reads many small logs for a list or a search, each in one synchronous read into one buffer. It makes every check that opening a
- * session makes, and answers only for a log that is valid without any finding; for all others it gives null, and the
- * caller opens the session to learn what is wrong. A property test holds the two to each other.
+ * Reads many small logs for a list or a search, each in one synchronous read into one buffer, and scans it as opening a
+ * session does. It answers only for a log that is valid without any finding; for all others it gives null, and the
+ * caller opens the session to learn what is wrong.
  */
 export class QuickReader {
   #buffer = Buffer.allocUnsafeSlow(256 * 1024);
@@ -47,10 +53,8 @@ export class QuickReader {
 
   /** Reads what `bytes` gave. */
   parse(bytes: Buffer): QuickLog | null {
-    if (bytes[bytes.length - 1] !== LINE_FEED || !isUtf8(bytes)) return null;
-    const headerEnd = bytes.indexOf(LINE_FEED);
-    const header = parseHeader(bytes.subarray(0, headerEnd), { knownUtf8: true });
-    return header.ok ? readRecords(bytes, header.value, headerEnd + 1) : null;
+    const { header, verdict, diagnostics, entries } = scanBytes(bytes);
+    return header !== null && verdict === "valid" && diagnostics.length === 0 ? describe(bytes, header, entries) : null;
   }
 
   /** The whole log, good until the next read; null when it is not one that is read at once. */
@@ -69,27 +73,12 @@ export class QuickReader {
   }
 }
 
-function readRecords(bytes: Buffer, header: SessionHeader, from: number): QuickLog | null {
-  const entries = new EntryIndex();
-  const facts = new LogFacts();
-  const about: Entry[] = [];
-  let start = from;
-  while (start < bytes.length) {
-    const end = bytes.indexOf(LINE_FEED, start);
-    const entry = plainMessage(bytes, start, end) ?? strictEntry(bytes, start, end);
-    if (entry === null || relationDefect(entries, entry) !== undefined) return null;
-    if (entry.type !== "message") {
-      if (relationWarning(entries, facts, entry) !== undefined) return null;
-      facts.observe(entry);
-      if (isAbout(entry)) about.push(entry);
-    }
-    entries.add(entry, start, end - start);
-    start = end + 1;
-  }
-  const positions = historyPositions(entries, entries.count - 1);
-  const metadata = foldMetadata(about, (id) => entries.has(id));
-  const history = (): Iterable<Entry> => historyOf(bytes, entries, positions);
+function describe(bytes: Buffer, header: SessionHeader, entries: EntryIndex): QuickLog {
   const leaf = entries.count - 1;
+  const positions = historyPositions(entries, leaf);
+  const about = [...entriesAt(bytes, entries, entries.positionsOf(ABOUT))];
+  const metadata = foldMetadata(about, (id) => entries.has(id));
+  const history = (): Iterable<Entry> => entriesAt(bytes, entries, positions);
   return {
     header,
     leaf: entries.lastId,
@@ -102,7 +91,7 @@ function readRecords(bytes: Buffer, header: SessionHeader, from: number): QuickL
   };
 }
 
-function* historyOf(bytes: Buffer, entries: EntryIndex, positions: Int32Array): Generator<Entry> {
+function* entriesAt(bytes: Buffer, entries: EntryIndex, positions: Iterable<number>): Generator<Entry> {
   for (const position of positions) {
     const offset = entries.offsetOf(position);
     const end = offset + entries.lengthOf(position);
@@ -117,52 +106,4 @@ function firstLabel(history: Iterable<Entry>): string {
     if (label !== "") return label;
   }
   return "";
-}
-
-function isAbout({ type }: Entry): boolean {
-  return type === "session_info" || type === "label" || type.startsWith("recording.");
-}
-
-function strictEntry(bytes: Buffer, start: number, end: number): Entry | null {
-  const parsed = parseEntry(bytes.subarray(start, end), { knownUtf8: true });
-  return parsed.ok ? parsed.value : null;
-}
-
-/** Longer lines are parsed: as strings they would cost the system new memory each. */
-const MAX_PLAIN_BYTES = 64 * 1024;
-
-const ID = "[A-Za-z0-9][A-Za-z0-9._-]{0,127}";
-/** Days that every month has; other dates are checked the long way. */
-const TIME = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?Z";
-const STRING = '"(?:[^"\\\\\\x00-\\x1f]|\\\\["\\\\/bfnrt])*"';
-const SOME_STRING = '"[^"\\\\\\x00-\\x1f]+"';
-const MS = '"timestamp":(?:0|[1-9]\\d{0,14})';
-const CONTENT = `"content":\\[(?:\\{"type":"text","text":${STRING}\\})?\\]`;
-const PROVENANCE = `(?:,"api":${SOME_STRING},"provider":${SOME_STRING},"model":${SOME_STRING})?`;
-
-/**
- * A user or assistant message of plain text as writers spell it, which is most of most logs. What matches has been
- * checked in full: it is strict JSON without a duplicate key or a `\u` escape, and every member is what the schema
- * asks for. What does not match is parsed.
- */
-const PLAIN_MESSAGE = new RegExp(
-  `^\\{"type":"message","id":"${ID}","parentId":(?:null|"${ID}"),"timestamp":"${TIME}","message":` +
-    `\\{"role":"(?:user|assistant)",(?:${MS},${CONTENT}|${CONTENT},${MS})${PROVENANCE}\\}\\}$`,
-);
-
-const ID_START = '{"type":"message","id":"'.length;
-/** From the end of the id to the beginning of a parent's id. */
-const BETWEEN_IDS = '","parentId":"';
-
-/** The message that is on the line, as far as an index needs it; null when the line has to be parsed. */
-function plainMessage(bytes: Buffer, start: number, end: number): MessageEntry | null {
-  if (end - start > MAX_PLAIN_BYTES) return null;
-  const line = bytes.toString("latin1", start, end);
-  if (!PLAIN_MESSAGE.test(line)) return null;
-  const idEnd = line.indexOf('"', ID_START);
-  const parentStart = idEnd + BETWEEN_IDS.length;
-  const id = line.slice(ID_START, idEnd);
-  const parentId =
-    line.charAt(parentStart - 1) === '"' ? line.slice(parentStart, line.indexOf('"', parentStart)) : null;
-  return { type: "message", id, parentId, timestamp: "", message: { role: "user", timestamp: 0, content: [] } };
 }

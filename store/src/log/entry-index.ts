@@ -1,4 +1,5 @@
-import { type Entry, type EntryType, entryTypes } from "../format/schema";
+import { type IndexedEntry } from "../format/plain-message";
+import { type EntryType, entryTypes } from "../format/schema";
 
 const FIRST_CAPACITY = 64;
 const NO_PARENT = -1;
@@ -116,7 +117,7 @@ export class EntryIndex {
   }
 
   /** Takes up the next entry. The caller has checked that its relations hold. */
-  add(entry: Entry, offset: number, length: number): void {
+  add(entry: IndexedEntry, offset: number, length: number): void {
     const position = this.#ids.length;
     if (position === this.#offsets.length) this.#grow();
     const parent = entry.parentId === null ? NO_PARENT : this.positionOf(entry.parentId);

@@ -1,4 +1,4 @@
-import { type Entry } from "../format/schema";
+import { type IndexedEntry } from "../format/plain-message";
 
 /** A capture period as the entries so far tell it. */
 export interface RecordingFact {
@@ -21,7 +21,7 @@ export class LogFacts {
   }
 
   /** Takes note of one entry, in file order. */
-  observe(entry: Entry): void {
+  observe(entry: IndexedEntry): void {
     switch (entry.type) {
       case "api_connection":
         if (this.lastSequence(entry.connectionId) === undefined) this.#lastSequence.set(entry.connectionId, -1);

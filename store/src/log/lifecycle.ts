@@ -1,4 +1,4 @@
-import { type Entry } from "../format/schema";
+import { type IndexedEntry } from "../format/plain-message";
 import { type LogFacts } from "./facts";
 
 /** A rule about connections and recordings that a reader reports and a writer keeps. */
@@ -15,7 +15,7 @@ export interface LifecycleFinding {
 }
 
 /** What is wrong with `entry` after the entries that `facts` has observed, besides its parent and target. */
-export function lifecycleFinding(facts: LogFacts, entry: Entry): LifecycleFinding | undefined {
+export function lifecycleFinding(facts: LogFacts, entry: IndexedEntry): LifecycleFinding | undefined {
   switch (entry.type) {
     case "api_connection":
       if (facts.lastSequence(entry.connectionId) === undefined) return undefined;

@@ -1,5 +1,6 @@
 /** The rules that bind an entry to the earlier entries of its log (Session file format, Version 1 contract). */
 import { type StoreErrorCode } from "../errors";
+import { type IndexedEntry } from "../format/plain-message";
 import { type Entry, type EntryType } from "../format/schema";
 import { type LogFacts } from "./facts";
 import { lifecycleFinding } from "./lifecycle";
@@ -28,7 +29,7 @@ export interface AppendProblem {
 const REMOVABLE: readonly EntryType[] = ["message", "custom_message"];
 
 /** What blocks a log in which `entry` comes next, or undefined. */
-export function relationDefect(index: Ancestry, entry: Entry): RelationDefect | undefined {
+export function relationDefect(index: Ancestry, entry: IndexedEntry): RelationDefect | undefined {
   if (index.has(entry.id)) return { code: "duplicate-id", message: "An earlier entry has the same id." };
   if (entry.parentId !== null && !index.has(entry.parentId)) {
     return { code: "parent-not-found", message: "The parent is not an earlier entry." };
@@ -46,7 +47,7 @@ export function relationDefect(index: Ancestry, entry: Entry): RelationDefect | 
 export function relationWarning(
   index: Ancestry,
   facts: LogFacts,
-  entry: Entry,
+  entry: IndexedEntry,
 ): { code: string; message: string } | undefined {
   if (entry.type === "label" && !index.has(entry.targetId)) {
     return { code: "label-target-missing", message: "The labelled entry is not an earlier entry." };

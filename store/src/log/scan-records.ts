@@ -1,10 +1,11 @@
-/** The pass over the bytes of a log: from the end of what its index knows to a given size, in bounded memory. */
+/** The pass over the bytes of a log, be it read in bounded memory or at once. */
 import { isUtf8 } from "node:buffer";
 import { StoreError } from "../errors";
 import { parseEntry, parseHeader, type Malformed } from "../format/codec";
 import { MAX_RECORD_BYTES } from "../format/names";
+import { type IndexedEntry, readPlainMessage } from "../format/plain-message";
 import { type OpenFile } from "../platform/fs";
-import { type LogIndex } from "./log-index";
+import { LogContents } from "./log-contents";
 import { relationDefect, relationWarning } from "./relations";
 import { judgeTail } from "./tail";
 import { type Diagnostic, MAX_DIAGNOSTICS, type Recoverable, type Verdict } from "./verdict";
@@ -25,8 +26,11 @@ const LINE_FEED = 0x0a;
 /** Room for the longest record with its LF, and for several shorter ones at a time. */
 const MAX_BUFFER_BYTES = 2 * (MAX_RECORD_BYTES + 1);
 
-/** Brings `log` up to `size`; the caller has checked that what it knows is still there. */
-export async function scanRecords(file: OpenFile, log: LogIndex, size: number, options: ScanOptions): Promise<void> {
+/**
+ * Brings `log` up to `size`, from the end of what it knows; the caller has checked that this is still there. Takes no
+ * more memory for a larger log.
+ */
+export async function scanRecords(file: OpenFile, log: LogContents, size: number, options: ScanOptions): Promise<void> {
   const pass = new Pass(log);
   const start = log.committedBytes;
   const buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(size - start, 1), MAX_BUFFER_BYTES));
@@ -49,9 +53,19 @@ export async function scanRecords(file: OpenFile, log: LogIndex, size: number, o
   pass.conclude();
 }
 
+/** What is in a log whose bytes are at hand, from the first to the last. */
+export function scanBytes(bytes: Buffer): LogContents {
+  const log = new LogContents();
+  const pass = new Pass(log);
+  const used = pass.take(bytes, 0);
+  if (!pass.full) pass.end(bytes.subarray(used), used);
+  pass.conclude();
+  return log;
+}
+
 /** The state of one pass. */
 class Pass {
-  readonly #log: LogIndex;
+  readonly #log: LogContents;
   readonly #problems: Diagnostic[] = [];
   #verdict: Verdict = "valid";
   #recoverable: Recoverable = "no";
@@ -60,7 +74,7 @@ class Pass {
   /** Where the record began that is being skipped because it is over the limit. */
   #oversized: { offset: number; onlyZeros: boolean } | undefined;
 
-  constructor(log: LogIndex) {
+  constructor(log: LogContents) {
     this.#log = log;
     this.#line = log.header === null ? 1 : log.entries.count + 2;
   }
@@ -83,7 +97,7 @@ class Pass {
     }
     const knownUtf8 = isUtf8(piece.subarray(start, piece.lastIndexOf(LINE_FEED) + 1));
     while (end !== -1 && !this.full) {
-      this.#record(piece.subarray(start, end), base + start, knownUtf8);
+      this.#record(piece, start, end, base + start, knownUtf8);
       this.#line += 1;
       start = end + 1;
       end = piece.indexOf(LINE_FEED, start);
@@ -113,22 +127,30 @@ class Pass {
     this.#log.conclude(this.#verdict, this.#recoverable, this.#problems);
   }
 
-  #record(bytes: Buffer, offset: number, knownUtf8: boolean): void {
+  /** Takes the record from `start` to `end` of a piece; it begins at `offset` in the file. */
+  #record(piece: Buffer, start: number, end: number, offset: number, knownUtf8: boolean): void {
     const log = this.#log;
     if (log.header === null && this.#line === 1) {
-      const header = parseHeader(bytes, { knownUtf8 });
-      if (header.ok) log.commitHeader(header.value, bytes.length);
+      const header = parseHeader(piece.subarray(start, end), { knownUtf8 });
+      if (header.ok) log.commitHeader(header.value, end - start);
       else this.#malformed(header, offset);
       return;
     }
-    const parsed = parseEntry(bytes, { knownUtf8 });
-    if (!parsed.ok) {
-      this.#malformed(parsed, offset);
+    const plain = knownUtf8 ? readPlainMessage(piece, start, end) : null;
+    if (plain !== null) {
+      this.#entry(plain, end - start, offset);
       return;
     }
+    const parsed = parseEntry(piece.subarray(start, end), { knownUtf8 });
+    if (parsed.ok) this.#entry(parsed.value, end - start, offset);
+    else this.#malformed(parsed, offset);
+  }
+
+  /** Takes an entry that is sound by itself. */
+  #entry(entry: IndexedEntry, length: number, offset: number): void {
     // After a problem only records on their own are judged: what they refer to may have been in the damaged part.
     if (this.#problems.length > 0) return;
-    const entry = parsed.value;
+    const log = this.#log;
     const defect = relationDefect(log.entries, entry);
     if (defect !== undefined) {
       this.#problem("blocked", defect.code, defect.message, offset);
@@ -136,7 +158,7 @@ class Pass {
     }
     const warning = relationWarning(log.entries, log.facts, entry);
     if (warning !== undefined) log.warn({ ...warning, line: this.#line, offset });
-    log.commit(entry, bytes.length);
+    log.commit(entry, length);
   }
 
   /** A piece that is longer than any record and has no LF is dropped; its defect is reported once. */

@@ -6,7 +6,7 @@ import { parseEntry, parseHeader } from "../format/codec";
 import { defectMessages } from "../format/defects";
 import { scanJson } from "../format/json-scan";
 import { MAX_RECORD_BYTES } from "../format/names";
-import { type LogIndex } from "./log-index";
+import { type LogContents } from "./log-contents";
 import { relationDefect } from "./relations";
 import { type Recoverable, type Verdict } from "./verdict";
 
@@ -20,7 +20,7 @@ export interface TailJudgement {
 }
 
 /** Judges the bytes after the last LF; there is at least one, and at most a record's worth. */
-export function judgeTail(log: LogIndex, tail: Buffer): TailJudgement {
+export function judgeTail(log: LogContents, tail: Buffer): TailJudgement {
   const scan = scanJson(tail);
   if (scan.kind === "error") return definite(tail, scan.code, scan.offset);
   if (log.header === null) return judgeHeader(tail);

@@ -1,0 +1,50 @@
+/** The fast way through the commonest record: a message of plain text, checked in full without being parsed. */
+import { type Entry, type MessageEntry } from "./schema";
+
+/** As much of a message as an index needs. */
+export type PlainMessage = Pick<MessageEntry, "type" | "id" | "parentId">;
+
+/** An entry as an index takes it up: messages need not be parsed for that. */
+export type IndexedEntry = Exclude<Entry, MessageEntry> | PlainMessage;
+
+/** Longer lines are parsed: as strings they would cost the system new memory each. */
+const MAX_PLAIN_BYTES = 64 * 1024;
+
+const ID = "[A-Za-z0-9][A-Za-z0-9._-]{0,127}";
+/** Days that every month has; other dates are checked the long way. */
+const TIME = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?Z";
+const STRING = '"(?:[^"\\\\\\x00-\\x1f]|\\\\["\\\\/bfnrt])*"';
+const SOME_STRING = '"[^"\\\\\\x00-\\x1f]+"';
+const MS = '"timestamp":(?:0|[1-9]\\d{0,14})';
+const CONTENT = `"content":\\[(?:\\{"type":"text","text":${STRING}\\})?\\]`;
+const PROVENANCE = `(?:,"api":${SOME_STRING},"provider":${SOME_STRING},"model":${SOME_STRING})?`;
+
+/**
+ * A user or assistant message of plain text as writers spell it, which is most of most logs. What matches has been
+ * checked in full: it is strict JSON without a duplicate key or a `\u` escape, and every member is what the schema
+ * asks for. What does not match is parsed.
+ */
+const PLAIN_MESSAGE = new RegExp(
+  `^\\{"type":"message","id":"${ID}","parentId":(?:null|"${ID}"),"timestamp":"${TIME}","message":` +
+    `\\{"role":"(?:user|assistant)",(?:${MS},${CONTENT}|${CONTENT},${MS})${PROVENANCE}\\}\\}$`,
+);
+
+const ID_START = '{"type":"message","id":"'.length;
+/** From the end of the id to the beginning of a parent's id. */
+const BETWEEN_IDS = '","parentId":"';
+
+/**
+ * The message of plain text that a record from `start` to `end`, without its LF, is; null when the record has to be
+ * parsed to be judged. The bytes are known to be UTF-8.
+ */
+export function readPlainMessage(bytes: Buffer, start: number, end: number): PlainMessage | null {
+  if (end - start > MAX_PLAIN_BYTES) return null;
+  const line = bytes.toString("latin1", start, end);
+  if (!PLAIN_MESSAGE.test(line)) return null;
+  const idEnd = line.indexOf('"', ID_START);
+  const parentStart = idEnd + BETWEEN_IDS.length;
+  const id = line.slice(ID_START, idEnd);
+  const parentId =
+    line.charAt(parentStart - 1) === '"' ? line.slice(parentStart, line.indexOf('"', parentStart)) : null;
+  return { type: "message", id, parentId };
+}
