@@ -2,13 +2,14 @@ import { type Gap } from "../format/schema";
 import { type OrderGap } from "./actions";
 import { type AudioRange } from "./audio-clock";
 import { scalarText } from "./fields";
-import { MAX_NAMED_GAPS } from "./limits";
+import { MAX_NAMED_GAP_BYTES, MAX_NAMED_GAPS } from "./limits";
 
 const MAX_ID_LENGTH = 256;
 
-/** Everything that a recording lacks, as its end names it; the number of named ones is bounded. */
+/** Everything that a recording lacks, as its end names it; the named ones are bounded so that they fit its record. */
 export class GapList {
   #gaps: Gap[] = [];
+  #bytes = 0;
   #further = 0;
 
   get gaps(): Gap[] {
@@ -16,13 +17,14 @@ export class GapList {
     return [...this.#gaps, { reason: "further_gaps", count: this.#further }];
   }
 
-  get count(): number {
-    return this.#gaps.length + this.#further;
-  }
-
   add(gap: Gap): void {
-    if (this.#gaps.length < MAX_NAMED_GAPS) this.#gaps.push(gap);
-    else this.#further += 1;
+    const bytes = Buffer.byteLength(JSON.stringify(gap));
+    if (this.#gaps.length >= MAX_NAMED_GAPS || this.#bytes + bytes > MAX_NAMED_GAP_BYTES) {
+      this.#further += 1;
+      return;
+    }
+    this.#bytes += bytes;
+    this.#gaps.push(gap);
   }
 
   addOrderGap(gap: OrderGap, range: AudioRange | undefined): void {

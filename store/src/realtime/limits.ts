@@ -18,5 +18,6 @@ export const REMOVAL_TIMEOUT_MS = 10_000;
 /** JSON bytes of one message's text. A record holds 1 MiB; the rest is for its envelope and provenance. */
 export const MAX_MESSAGE_TEXT_BYTES = 1_048_576 - 65_536;
 
-/** Gaps that an end of a recording names one by one; the rest is counted in a last one. */
+/** Gaps that an end of a recording names one by one, and their JSON bytes; the rest is counted in a last one. */
 export const MAX_NAMED_GAPS = 1_000;
+export const MAX_NAMED_GAP_BYTES = 524_288;

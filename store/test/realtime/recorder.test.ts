@@ -252,6 +252,23 @@ describe("gaps", () => {
       { reason: "transport_closed", startMs: 600, endMs: 1_000, connectionId: "c1", itemId: "b" },
     ]);
   });
+
+  test("fit the record of the end, however many there are and whatever the provider calls them", async () => {
+    const turns = 1_200;
+    for (let turn = 0; turn < turns; turn += 1) {
+      const id = `${turn}`.padEnd(300, "\u0001");
+      await recording.turn(id, null);
+      await recording.receive({ type: "conversation.item.input_audio_transcription.failed", item_id: id });
+      if (turn % 100 === 0) await recording.recorder.settled();
+    }
+    const { outcome, gaps } = await recording.recorder.stop({ durationMs: 1 });
+    expect(outcome).toBe("incomplete");
+    const last = gaps.at(-1);
+    expect(last).toEqual({ reason: "further_gaps", count: turns - (gaps.length - 1) });
+    expect(gaps[0]).toMatchObject({ reason: "transcription_failed", connectionId: "c1" });
+    const [finished] = ofType(await recording.entries(), "recording.finished");
+    expect(finished?.gaps).toEqual(gaps);
+  });
 });
 
 describe("canonical messages", () => {
