@@ -89,10 +89,6 @@ export class ConnectionOrder {
     return node !== undefined && !isNode(node) && node.passed === "published";
   }
 
-  isKnown(itemId: string): boolean {
-    return this.#order.get(itemId) !== undefined;
-  }
-
   /** An event that the client sent, or tried to. */
   observeSend(event: JsonObject, failed: boolean): void {
     if (this.#isClosed) return;

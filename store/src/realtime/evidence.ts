@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../format/schema";
 import { MAX_DEPTH, MAX_RECORD_BYTES } from "../format/names";
 import { isScalarText, nameOf, scalarText } from "./fields";
-import { deepJsonText } from "./json-text";
+import { deepJsonText, parseJson } from "./json-text";
 import { sanitizeFrame } from "./sanitize";
 import { mayHoldSecret, redactText } from "./secrets";
 
@@ -59,15 +59,6 @@ function textEvidence(text: string): Evidence {
   const sanitized = sanitizeFrame(isObject(member) ? member : {}, false);
   const inner = deepJsonText(sanitized.frame.value ?? null);
   return wrapped("not-an-object", inner, sanitized.redactions.length > 0, undefined, "json");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** What is kept of an event that is a JSON object. */

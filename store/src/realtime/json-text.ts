@@ -1,5 +1,15 @@
 import { type JsonObject, type JsonValue } from "../format/schema";
 
+/** The value of a JSON text; undefined for a text that is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** JSON text of a value of any depth; `JSON.stringify` recurses and ends with a stack overflow on deep ones. */
 export function deepJsonText(value: JsonValue): string {
   const parts: string[] = [];

@@ -76,14 +76,6 @@ export class LogWriter {
     return this.#failure;
   }
 
-  get queuedJobs(): number {
-    return this.#evidence.length;
-  }
-
-  get queuedBytes(): number {
-    return this.#queuedBytes;
-  }
-
   /** The recording's own file, whose ranges may be referenced. */
   useCapture(asset: AvailableAsset): void {
     this.#capture = asset;

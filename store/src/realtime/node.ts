@@ -17,8 +17,7 @@ export type GapReason =
   | "order_limit"
   | "text_too_large"
   | "response_not_created"
-  | "commit_unanswered"
-  | "further_gaps";
+  | "commit_unanswered";
 
 export type SkipReason =
   | "empty_transcript"

@@ -1,4 +1,4 @@
-import { type AvailableAsset, type Gap, type JsonObject } from "../format/schema";
+import { type Gap, type JsonObject } from "../format/schema";
 import { type Session } from "../session/session";
 import { type CaptureStopReason } from "./actions";
 
@@ -86,5 +86,3 @@ export interface RecordingOutcome {
   outcome: "complete" | "incomplete";
   gaps: Gap[];
 }
-
-export type { AvailableAsset, Gap };

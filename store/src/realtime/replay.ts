@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../format/schema";
 import { type EngineAction } from "./actions";
 import { RealtimeEngine } from "./engine";
 import { nameOf, objectOf } from "./fields";
+import { parseJson } from "./json-text";
 import { type StopReason } from "./node";
 import { type TraceLine } from "./trace";
 
@@ -77,8 +78,9 @@ class Replay {
     switch (step.kind) {
       case "receive": {
         this.document.received += 1;
-        const frame = parseFrame(step.frame);
-        if (frame !== undefined) this.#engine.receive(connectionId, this.#withRealEventId(frame), this.#atMs);
+        const frame = parseJson(step.frame);
+        // Anything else is evidence only.
+        if (isObject(frame)) this.#engine.receive(connectionId, this.#withRealEventId(frame), this.#atMs);
         break;
       }
       case "send":
@@ -248,16 +250,5 @@ class Replay {
 
   #count(type: string): void {
     this.document.sends[type] = (this.document.sends[type] ?? 0) + 1;
-  }
-}
-
-/** A frame that is a JSON object, or undefined: anything else is evidence only. */
-function parseFrame(text: string): JsonObject | undefined {
-  try {
-    const frame: unknown = JSON.parse(text);
-    return isObject(frame) ? frame : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

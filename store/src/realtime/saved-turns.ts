@@ -11,7 +11,7 @@ export class SavedTurns {
 
   add(turn: SavedTurn): void {
     const { entryId, connectionId, itemId } = turn;
-    this.#entryIds.set(keyOf(connectionId, itemId), entryId);
+    this.#entryIds.set(itemKey(connectionId, itemId), entryId);
     this.#turns.set(entryId, { connectionId, itemId });
     this.#tail = [...this.#tail.slice(1 - TAIL), turn];
   }
@@ -23,7 +23,7 @@ export class SavedTurns {
 
   /** The message of a provider's item. */
   entryIdOf(connectionId: string, itemId: string): string | undefined {
-    return this.#entryIds.get(keyOf(connectionId, itemId));
+    return this.#entryIds.get(itemKey(connectionId, itemId));
   }
 
   /** The provider's item that a message was. */
@@ -32,6 +32,7 @@ export class SavedTurns {
   }
 }
 
-function keyOf(connectionId: string, itemId: string): string {
+/** One key for a provider's item: ids are those of their connection. */
+export function itemKey(connectionId: string, itemId: string): string {
   return `${connectionId} ${itemId}`;
 }

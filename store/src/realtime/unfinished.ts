@@ -7,7 +7,9 @@ import { type Session } from "../session/session";
 import { type EngineAction } from "./actions";
 import { RealtimeEngine } from "./engine";
 import { nameOf, objectOf } from "./fields";
+import { parseJson } from "./json-text";
 import { readRemovalRecord, REMOVAL_TYPE, type RemovalRecord } from "./removal-record";
+import { itemKey } from "./saved-turns";
 
 export interface UnfinishedReport {
   /** Recordings without an end. */
@@ -71,7 +73,7 @@ class EvidenceState {
       case "message": {
         const realtime: unknown = entry.message.realtime;
         const item = isObject(realtime) ? realtime : undefined;
-        this.#saved.add(keyOf(nameOf(item, "connectionId") ?? "", nameOf(item, "itemId") ?? ""));
+        this.#saved.add(itemKey(nameOf(item, "connectionId") ?? "", nameOf(item, "itemId") ?? ""));
         break;
       }
       case "message.removed":
@@ -86,7 +88,7 @@ class EvidenceState {
       }
       case "recording.finished":
         for (const { connectionId, itemId } of entry.gaps ?? []) {
-          this.#named.add(keyOf(String(connectionId), String(itemId)));
+          this.#named.add(itemKey(String(connectionId), String(itemId)));
         }
         this.#end();
         break;
@@ -100,7 +102,7 @@ class EvidenceState {
 
   report(): Omit<UnfinishedReport, "recordings"> {
     const isMissing = ({ connectionId, itemId }: { connectionId: string; itemId: string }): boolean =>
-      !this.#saved.has(keyOf(connectionId, itemId)) && !this.#named.has(keyOf(connectionId, itemId));
+      !this.#saved.has(itemKey(connectionId, itemId)) && !this.#named.has(itemKey(connectionId, itemId));
     const provisional = this.#engine.provisional.filter(isMissing);
     const items = provisional.map(({ connectionId, itemId, role }) => ({ connectionId, itemId, role }));
     return {
@@ -151,13 +153,9 @@ class EvidenceState {
   #act(action: EngineAction): void {
     if (action.type === "publish") {
       const { connectionId, itemId, role } = action.turn;
-      this.#published.set(keyOf(connectionId, itemId), { connectionId, itemId, role });
+      this.#published.set(itemKey(connectionId, itemId), { connectionId, itemId, role });
     }
   }
-}
-
-function keyOf(connectionId: string, itemId: string): string {
-  return `${connectionId} ${itemId}`;
 }
 
 /** The frame inside a wrapped payload, where the log itself holds its text. */
@@ -165,6 +163,7 @@ function wrappedFrame(payload: JsonObject): JsonObject | undefined {
   const wrapped = objectOf(payload, "wrapped");
   const text = nameOf(wrapped, "text");
   if (wrapped === undefined || text === undefined || nameOf(wrapped, "reason") === "not-json") return undefined;
-  const value: unknown = JSON.parse(text);
+  // A provider may call a member of its own so.
+  const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }

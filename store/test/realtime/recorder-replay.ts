@@ -1,6 +1,7 @@
 import { StoreError } from "../../src/errors";
 import { isObject, type JsonObject } from "../../src/format/schema";
 import { nameOf, objectOf } from "../../src/realtime/fields";
+import { parseJson } from "../../src/realtime/json-text";
 import { type ReplayDocument } from "../../src/realtime/replay";
 import { type RecordingOutcome } from "../../src/realtime/recorder-types";
 import { type TraceLine } from "../../src/realtime/trace";
@@ -30,7 +31,7 @@ class Player {
   #removalsToFail = 0;
   #lastSend = 0;
   #isStopping = false;
-  #startMs: number;
+  readonly #startMs: number;
 
   constructor(recording: Recording) {
     this.#recording = recording;
@@ -135,13 +136,7 @@ class Player {
   }
 
   #withRealEventId(text: string): string {
-    let frame: unknown;
-    try {
-      frame = JSON.parse(text);
-    } catch (error) {
-      if (error instanceof SyntaxError) return text;
-      throw error;
-    }
+    const frame = parseJson(text);
     if (!isObject(frame)) return text;
     const error = objectOf(frame, "error");
     const eventId = this.#eventIds.get(nameOf(error, "event_id") ?? "");

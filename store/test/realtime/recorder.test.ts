@@ -142,7 +142,20 @@ describe("evidence", () => {
     for (const chunk of chunks) {
       await recording.receive({ type: "response.output_audio.delta", item_id: "x", delta: chunk.toString("base64") });
     }
+    let referenced = 0;
+    recording.beforeAppend = async (entries) => {
+      for (const entry of entries) {
+        for (const { asset } of entry.type === "realtime_event" ? (entry.media ?? []) : []) {
+          // Before the reference is written, the bytes are there.
+          const reader = await recording.session.openAsset(asset);
+          expect(await reader.read(0, reader.size)).toEqual(chunks[referenced]);
+          await reader.close();
+          referenced += 1;
+        }
+      }
+    };
     await recorder.settled();
+    expect(referenced).toBe(chunks.length);
     const events = await evidence();
     for (const [index, event] of events.entries()) {
       expect(event.payload.delta).toBeNull();
@@ -577,6 +590,16 @@ describe("a restart", () => {
     expect(report.unresolved.map((item) => item.itemId)).toEqual(["b", "c"]);
     expect(report.removals).toEqual([]);
     expect(await recording.entries()).toEqual(before);
+  });
+
+  test("reads frames in their wrapped form, and is not misled by a provider that calls a member so", async () => {
+    await recording.receive({ type: "any", wrapped: { reason: "mine", text: "no JSON {" } });
+    await recording.turn("a", null);
+    const split = { type: "conversation.item.input_audio_transcription.delta", item_id: "b", delta: "\ud83d" };
+    await recording.receive(split);
+    await recording.recorder.settled();
+    const report = await reportUnfinished(recording.session);
+    expect(report.unresolved.map((item) => item.itemId)).toEqual(["a", "b"]);
   });
 
   test("finds final turns whose message was never written", async () => {
