@@ -232,7 +232,9 @@ describe("text and Markdown", () => {
   test("lines are cut at grapheme borders, wide characters counting two", () => {
     expect(cut("abc", 3)).toBe("abc");
     expect(cut("abcdef", 4)).toBe("abc…");
-    expect(cut("漢字漢字", 5)).toMatch(/^漢?字?…$|^漢字?…$/);
-    expect(cut("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).not.toMatch(/\u200d…$/);
+    expect(cut("漢字漢字", 5)).toBe("漢字…");
+    expect(cut("漢字漢字", 4)).toBe("漢…");
+    expect(cut("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
+    expect(cut("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).toBe("👩‍👩‍👧…");
   });
 });

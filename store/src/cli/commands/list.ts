@@ -1,9 +1,10 @@
 import { type Command } from "commander";
+import { formatDuration } from "../../library/duration";
 import { type SessionSummary } from "../../library/types";
 import { type CliContext, type RootOptions } from "../context";
 import { addRootOption, wholeNumber } from "../options";
 import { printDiagnostics } from "../output/diagnostics";
-import { cell, formatDuration, formatTime, plural } from "../output/format";
+import { cell, formatTime, plural } from "../output/format";
 import { renderTable } from "../output/table";
 
 interface ListOptions extends RootOptions {

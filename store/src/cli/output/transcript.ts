@@ -1,6 +1,7 @@
+import { formatDuration } from "../../library/duration";
 import { gapsOf, placeOf, speakerOf, type PlacedRecording, type Transcript, type Turn } from "../../library/transcript";
 import { type CliContext } from "../context";
-import { cell, formatDuration, formatTime, plural, printable } from "./format";
+import { cell, formatTime, plural, printable } from "./format";
 import { wrap } from "./wrap";
 
 /** A transcript for people: who spoke when, the recordings and the gaps. */

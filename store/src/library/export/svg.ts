@@ -1,3 +1,4 @@
+import { formatDuration } from "../duration";
 import { placeOf, speakerOf, type PlacedRecording, type Transcript, type Turn } from "../transcript";
 import { type Waveform } from "./peaks";
 import { attribute, cut, escapeXml } from "./xml";
@@ -151,7 +152,7 @@ function subtitle(transcript: Transcript, recordings: readonly PlacedRecording[]
   const count = (value: number, word: string): string => `${value} ${word}${value === 1 ? "" : "s"}`;
   return [
     transcript.createdAt.slice(0, 16).replace("T", " "),
-    ...(recordings.length > 0 ? [`${clock(totalMs)} recorded`] : []),
+    ...(recordings.length > 0 ? [`${formatDuration(totalMs)} recorded`] : []),
     count(turns.length, "turn"),
     ...(gaps > 0 ? [count(gaps, "gap")] : []),
     ...(recordings.length > 0 && untimed > 0 ? [`${untimed} without a known time`] : []),
@@ -207,7 +208,7 @@ function drawLanes(turns: readonly Turn[], recordings: readonly PlacedRecording[
         ? ""
         : `<svg x="${from}" y="${top}" width="${round(width - 6)}" height="${LANE_HEIGHT}"><text class="text" x="10" y="17.5">${escapeXml(cut(turn.text, Math.floor((width - 20) / 7.4)))}</text></svg>`;
     return [
-      `<g><title>${escapeXml(`${index + 1}. ${speakerOf(turn.role)} ${clock(range.startMs)}–${clock(range.endMs)}`)}</title>` +
+      `<g><title>${escapeXml(`${index + 1}. ${speakerOf(turn.role)} ${formatDuration(range.startMs)}–${formatDuration(range.endMs)}`)}</title>` +
         `<rect class="${turn.role} lane" x="${from}" y="${top}" width="${width}" height="${LANE_HEIGHT}" rx="6"/>` +
         `<rect class="${turn.role} edge" x="${from}" y="${top}" width="3" height="${LANE_HEIGHT}" rx="1.5"/>${text}</g>`,
     ];
@@ -222,7 +223,7 @@ function drawGaps(recording: PlacedRecording, axis: Axis): string[] {
     const bottom = WAVE_TOP + WAVE_HEIGHT + LANE_GAP + LANE_HEIGHT;
     const label = cut(gap.reason, Math.max(6, Math.floor((WIDTH - RIGHT - from) / 6.2)));
     return [
-      `<g><title>${escapeXml(`Gap ${clock(gap.startMs)}–${clock(gap.endMs)}: ${gap.reason}`)}</title>` +
+      `<g><title>${escapeXml(`Gap ${formatDuration(gap.startMs)}–${formatDuration(gap.endMs)}: ${gap.reason}`)}</title>` +
         `<rect class="gap" x="${from}" y="${WAVE_TOP - 6}" width="${round(to - from)}" height="${bottom - WAVE_TOP + 6}" rx="4"/>` +
         `<path class="gapline" d="M${from} ${WAVE_TOP - 6}V${bottom}M${to} ${WAVE_TOP - 6}V${bottom}"/>` +
         `<text class="gaptext" x="${from}" y="${WAVE_TOP - 11}">${escapeXml(label)}</text></g>`,
@@ -241,7 +242,7 @@ function drawAxis(axis: Axis, recordings: readonly PlacedRecording[]): string[] 
     const at = x(axis, atMs);
     const anchor = atMs === 0 ? "start" : at > WIDTH - RIGHT - 16 ? "end" : "middle";
     ticks.push(
-      `<line class="grid" x1="${at}" y1="${top}" x2="${at}" y2="${top + 5}"/><text class="tick" x="${at}" y="${top + 18}" text-anchor="${anchor}">${clock(atMs, stepMs < 1000)}</text>`,
+      `<line class="grid" x1="${at}" y1="${top}" x2="${at}" y2="${top + 5}"/><text class="tick" x="${at}" y="${top + 18}" text-anchor="${anchor}">${formatDuration(atMs, stepMs < 1000)}</text>`,
     );
   }
   const breaks = recordings.slice(1).map((recording) => {
@@ -264,21 +265,12 @@ function drawRow(turn: Turn, index: number, recordings: readonly PlacedRecording
   const time =
     range === null
       ? ""
-      : `<text class="time" x="${LEFT + 126}" y="${y + 14}" text-anchor="end">${clock(range.startMs, true)}</text>`;
+      : `<text class="time" x="${LEFT + 126}" y="${y + 14}" text-anchor="end">${formatDuration(range.startMs, true)}</text>`;
   return (
     `<circle class="${turn.role}" cx="${LEFT + 5}" cy="${y + 9.5}" r="4"/>` +
     `<text class="time" x="${LEFT + 16}" y="${y + 14}">${speakerOf(turn.role)}</text>${time}` +
     `<text class="text" x="${LEFT + 142}" y="${y + 14}">${escapeXml(cut(turn.text, 104))}</text>`
   );
-}
-
-function clock(totalMs: number, tenths = false): string {
-  const whole = Math.floor(totalMs / 1000);
-  const pad = (value: number): string => `${value}`.padStart(2, "0");
-  const hours = Math.floor(whole / 3600);
-  const minutes = Math.floor(whole / 60) % 60;
-  const head = hours > 0 ? `${hours}:${pad(minutes)}` : `${minutes}`;
-  return `${head}:${pad(whole % 60)}${tenths ? `.${Math.floor((totalMs % 1000) / 100)}` : ""}`;
 }
 
 function round(value: number): number {

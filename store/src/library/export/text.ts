@@ -1,3 +1,4 @@
+import { formatDuration } from "../duration";
 import { gapsOf, placeOf, plainText, speakerOf, type Transcript } from "../transcript";
 
 /** The transcript as it is copied. */
@@ -16,7 +17,7 @@ export function exportMarkdown(transcript: Transcript): string {
     "",
   ];
   for (const recording of recordings) {
-    const length = recording.durationMs === null ? "length not recorded" : clock(recording.durationMs);
+    const length = recording.durationMs === null ? "length not recorded" : formatDuration(recording.durationMs, true);
     const state = recording.state === "finished" ? (recording.outcome ?? "finished") : recording.state;
     const path = recording.asset.status === "available" ? `\`${recording.asset.path}\`` : "audio missing";
     lines.push(`- Recording ${path}: ${length}, ${state}, started ${recording.startedAt}`);
@@ -24,14 +25,17 @@ export function exportMarkdown(transcript: Transcript): string {
   if (recordings.length > 0) lines.push("");
   for (const turn of turns) {
     const range = placeOf(turn, recordings);
-    const time = range === null ? "" : ` (${clock(range.startMs)} – ${clock(range.endMs)})`;
+    const time =
+      range === null ? "" : ` (${formatDuration(range.startMs, true)} – ${formatDuration(range.endMs, true)})`;
     lines.push(`**${speakerOf(turn.role)}**${time}`, "", block(turn.text), "");
   }
   const gaps = gapsOf(recordings);
   if (gaps.length > 0) lines.push("## Gaps", "");
   for (const gap of gaps) {
     const where =
-      gap.startMs === undefined || gap.endMs === undefined ? "" : `${clock(gap.startMs)} – ${clock(gap.endMs)}: `;
+      gap.startMs === undefined || gap.endMs === undefined
+        ? ""
+        : `${formatDuration(gap.startMs, true)} – ${formatDuration(gap.endMs, true)}: `;
     lines.push(`- ${where}${inline(gap.reason)}`);
   }
   return `${lines.join("\n").trimEnd()}\n`;
@@ -53,13 +57,4 @@ function block(text: string): string {
         .replace(/^(\d+)([.)])(?=\s|$)/, "$1\\$2"),
     )
     .join("  \n");
-}
-
-function clock(totalMs: number): string {
-  const pad = (value: number): string => `${value}`.padStart(2, "0");
-  const hours = Math.floor(totalMs / 3_600_000);
-  const minutes = Math.floor(totalMs / 60_000) % 60;
-  const seconds = Math.floor(totalMs / 1000) % 60;
-  const tenths = Math.floor((totalMs % 1000) / 100);
-  return `${hours > 0 ? `${hours}:${pad(minutes)}` : minutes}:${pad(seconds)}.${tenths}`;
 }

@@ -21,14 +21,14 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 export function cut(text: string, columns: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   let width = 0;
+  /** Where the part ends that has room for the ellipsis behind it. */
+  let end = 0;
   for (const { index, segment } of graphemes.segment(line)) {
-    width +=
-      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u.test(
-        segment,
-      )
-        ? 2
-        : 1;
-    if (width > columns) return `${line.slice(0, Math.max(0, index - 1)).trimEnd()}…`;
+    width += WIDE.test(segment) ? 2 : 1;
+    if (width > columns) return `${line.slice(0, end).trimEnd()}…`;
+    if (width < columns) end = index + segment.length;
   }
   return line;
 }
+
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u;
