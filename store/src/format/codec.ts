@@ -25,8 +25,6 @@ export interface ParseOptions {
   knownUtf8?: boolean;
 }
 
-const LINE_FEED = 0x0a;
-
 /** Parses the first record of a log, without its LF. */
 export function parseHeader(bytes: Buffer, options: ParseOptions = {}): Parsed<SessionHeader> {
   const parsed = parseObject(bytes, options);
@@ -100,7 +98,6 @@ export function encodeRecord(record: SessionHeader | Entry): Buffer {
   if (bytes.length - 1 > MAX_RECORD_BYTES) {
     throw new StoreError("record-too-large", { message: defectMessages["record-too-large"] });
   }
-  if (bytes[bytes.length - 1] !== LINE_FEED) throw new StoreError("record-invalid");
   return bytes;
 }
 

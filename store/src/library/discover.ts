@@ -14,10 +14,9 @@ import { setImmediate } from "node:timers/promises";
 import { parseHeader } from "../format/codec";
 import { MAX_RECORD_BYTES } from "../format/names";
 import { errnoName } from "../platform/errno";
+import { LOG_NAME } from "../session/log-name";
 import { type LibraryRoots, type RootSetting } from "./roots";
 import { type LibraryDiagnostic } from "./types";
-
-export const LOG_NAME = "session.jsonl";
 
 /** A direct child of a root that holds a log. */
 export interface Candidate {

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { isStoreError } from "../errors";
 import { parseEntry } from "../format/codec";
 import { type Entry, type MessageEntry } from "../format/schema";
+import { isProjectable } from "../log/verdict";
 import { openSession, type Session } from "../session/session";
 import { type StoreContext } from "../session/store-context";
 import { textOf } from "../session/text";
@@ -126,7 +127,7 @@ async function lastMessage(
   let session: Session | undefined;
   try {
     session = await openSession(candidate.location, ctx, signal === undefined ? {} : { signal });
-    if (session.verdict === "valid" || session.verdict === "tail-pending") {
+    if (isProjectable(session.verdict)) {
       const entry = (await session.history()).findLast(isSpoken);
       if (entry !== undefined) {
         const opened = session;

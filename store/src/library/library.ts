@@ -5,6 +5,7 @@ import { isId } from "../format/ids";
 import { createSession } from "../session/create";
 import { type StoreContext, defaultStoreContext } from "../session/store-context";
 import { deleteSession } from "../session/delete";
+import { LOG_NAME } from "../session/log-name";
 import { type Session, openSession } from "../session/session";
 import { decodeCursor, encodeCursor, isAfter } from "./cursor";
 import {
@@ -18,7 +19,6 @@ import {
   Slicer,
   type DiscoveredSession,
   type Discovery,
-  LOG_NAME,
 } from "./discover";
 import { QuickReader } from "./quick-read";
 import { defaultWriteRoot, type LibraryRoots, type RootSetting } from "./roots";

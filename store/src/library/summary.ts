@@ -1,4 +1,5 @@
 import { toErrorDocument } from "../errors";
+import { isProjectable } from "../log/verdict";
 import { type StoreContext } from "../session/store-context";
 import { type RecordingSummary } from "../session/recordings";
 import { openSession } from "../session/session";
@@ -39,7 +40,7 @@ export async function summarize(
       for (const problem of session.diagnostics) {
         diagnostics.push({ ...problem, location, ...(id === null ? {} : { sessionId: id }) });
       }
-      if (session.verdict !== "valid" && session.verdict !== "tail-pending") return summary;
+      if (!isProjectable(session.verdict)) return summary;
       const info = await session.info();
       const recordings = await session.recordings();
       summary.label = info.label;

@@ -2,12 +2,13 @@
 import { isUtf8 } from "node:buffer";
 import { StoreError } from "../errors";
 import { parseEntry, parseHeader, type Malformed } from "../format/codec";
+import { defectMessages } from "../format/defects";
 import { MAX_RECORD_BYTES } from "../format/names";
 import { type IndexedEntry, readPlainMessage } from "../format/plain-message";
 import { type OpenFile } from "../platform/fs";
 import { LogContents } from "./log-contents";
 import { relationDefect, relationWarning } from "./relations";
-import { judgeTail } from "./tail";
+import { judgeTail, ZERO_FILLED } from "./tail";
 import { type Diagnostic, MAX_DIAGNOSTICS, type Recoverable, type Verdict } from "./verdict";
 
 /** How far a scan is, in bytes of the file. */
@@ -109,7 +110,7 @@ class Pass {
   end(rest: Buffer, offset: number): void {
     const oversized = this.#oversized;
     if (oversized !== undefined) {
-      if (oversized.onlyZeros) this.#replaceLast(zeroTail(this.#line, oversized.offset));
+      if (oversized.onlyZeros) this.#replaceLast({ ...ZERO_FILLED, line: this.#line, offset: oversized.offset });
       return;
     }
     if (this.#log.header === null && this.#problems.length === 0 && rest.length === 0) {
@@ -166,7 +167,7 @@ class Pass {
     if (this.#oversized === undefined) {
       if (piece.length <= MAX_RECORD_BYTES) return 0;
       this.#oversized = { offset: base, onlyZeros: true };
-      this.#problem("corrupt", "record-too-large", "The record is larger than 1 048 576 bytes.", base);
+      this.#problem("corrupt", "record-too-large", defectMessages["record-too-large"], base);
     }
     this.#oversized.onlyZeros &&= isZeros(piece);
     return piece.length;
@@ -185,15 +186,6 @@ class Pass {
     if (this.#problems[this.#problems.length - 1]?.offset === diagnostic.offset) this.#problems.pop();
     this.#problems.push(diagnostic);
   }
-}
-
-export function zeroTail(line: number, offset: number): Diagnostic {
-  return {
-    code: "zero-filled-tail",
-    message: "The file ends in zero bytes after its last complete record, as a power loss leaves it.",
-    line,
-    offset,
-  };
 }
 
 const zeros = Buffer.alloc(64 * 1024);

@@ -19,6 +19,12 @@ export interface TailJudgement {
   offset: number;
 }
 
+/** What a power loss leaves where the size was durable and the bytes were not. */
+export const ZERO_FILLED = {
+  code: "zero-filled-tail",
+  message: "The file ends in zero bytes after its last complete record, as a power loss leaves it.",
+} as const;
+
 /** Judges the bytes after the last LF; there is at least one, and at most a record's worth. */
 export function judgeTail(log: LogContents, tail: Buffer): TailJudgement {
   const scan = scanJson(tail);
@@ -59,11 +65,7 @@ function judgeHeader(tail: Buffer): TailJudgement {
 
 function definite(tail: Buffer, code: keyof typeof defectMessages, offset: number): TailJudgement {
   if (tail[offset] === 0 && tail.subarray(offset).every((byte) => byte === 0)) {
-    return corrupt(
-      "zero-filled-tail",
-      "The file ends in zero bytes after its last complete record, as a power loss leaves it.",
-      offset,
-    );
+    return corrupt(ZERO_FILLED.code, ZERO_FILLED.message, offset);
   }
   return corrupt(code, defectMessages[code], offset);
 }

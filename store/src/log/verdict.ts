@@ -7,6 +7,11 @@
  */
 export type Verdict = "valid" | "tail-pending" | "blocked" | "corrupt";
 
+/** Whether the committed part may be projected: history, context, labels. */
+export function isProjectable(verdict: Verdict): boolean {
+  return verdict === "valid" || verdict === "tail-pending";
+}
+
 /** What an explicit recovery would do to the end of the log. */
 export type Recoverable = "no" | "add-newline" | "truncate-fragment";
 

@@ -15,7 +15,7 @@ import { appendEntries } from "../log/append";
 import { LogHandle } from "../log/log-handle";
 import { readEntries } from "../log/read-entries";
 import { type LogIndex, scanLog, type ScanOptions } from "../log/scan";
-import { type Diagnostic, type Recoverable, type Verdict } from "../log/verdict";
+import { type Diagnostic, isProjectable, type Recoverable, type Verdict } from "../log/verdict";
 import { asStoreError, errnoName } from "../platform/errno";
 import { type OpenFile } from "../platform/fs";
 import { pinDirectory, type PinnedDirectory, sameIdentity, identityOf } from "../platform/pinned-directory";
@@ -367,7 +367,7 @@ export class Session {
   /** The committed part of a pending tail projects; of a blocked or corrupt log nothing does. */
   #assertProjectable(): void {
     this.#assertOpen();
-    if (this.verdict === "valid" || this.verdict === "tail-pending") return;
+    if (isProjectable(this.verdict)) return;
     const { line, offset } = this.diagnostics[0] ?? {};
     throw new StoreError("session-not-authoritative", {
       ...this.#place(),

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type Command } from "commander";
 import { type LibraryDiagnostic, type SessionSummary } from "../../library/types";
+import { isProjectable } from "../../log/verdict";
 import { type CliContext, type RootOptions } from "../context";
 import {
   checkLocks,
@@ -67,7 +68,7 @@ async function examine(cli: CliContext, options: DoctorOptions): Promise<Report>
   });
   const roots = await checkRoots(library.roots);
   const locks = checkLocks(cli.io.env);
-  const damaged = page.sessions.filter(({ verdict }) => verdict !== "valid" && verdict !== "tail-pending").map(brief);
+  const damaged = page.sessions.filter(({ verdict }) => verdict === "unreadable" || !isProjectable(verdict)).map(brief);
   const usable = roots.every(({ state, from }) => state === "ok" || (state === "missing" && from === "default"));
   return {
     version,

@@ -1,5 +1,6 @@
 import { readEntries } from "../../log/read-entries";
 import { type LogIndex, scanLog } from "../../log/scan";
+import { isProjectable } from "../../log/verdict";
 import { type OpenFile } from "../../platform/fs";
 import { historyPositions } from "../../session/history";
 import { deriveLabel, foldMetadata } from "../../session/info";
@@ -45,7 +46,7 @@ export async function withSearchable<T>(
   try {
     const log = await scanLog(file, signal === undefined ? {} : { signal });
     const { header, entries } = log;
-    if (header === null || (log.verdict !== "valid" && log.verdict !== "tail-pending")) {
+    if (header === null || !isProjectable(log.verdict)) {
       report(notSearched(found, log));
       return null;
     }
