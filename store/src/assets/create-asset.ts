@@ -50,8 +50,9 @@ export async function createAsset(
 const durableFolders = new WeakSet<PinnedDirectory>();
 
 async function ensureAssetFolder(fs: FileSystem, session: PinnedDirectory): Promise<void> {
+  // Looked at every time: a link that took its place meanwhile would have the file created somewhere else.
+  if (durableFolders.has(session)) return assertAssetFolder(fs, session);
   await assertPinned(fs, session);
-  if (durableFolders.has(session)) return;
   try {
     await fs.mkdir(assetFolder(session));
   } catch (error) {

@@ -88,6 +88,17 @@ describe("creating", () => {
     await expect(session.createAsset("x.bin", "a/b")).rejects.toMatchObject({ code: "unsafe-path" });
   });
 
+  test("an assets folder swapped for a link after the first asset is refused, and nothing appears outside", async () => {
+    await (await session.createAsset("first.bin", "a/b")).handle.close();
+    const outside = join(sandbox.folder, "outside");
+    const assets = join(session.location, "assets");
+    fs.mkdirSync(outside);
+    fs.renameSync(assets, `${assets}-away`);
+    fs.symlinkSync(outside, assets);
+    await expect(session.createAsset("second.bin", "a/b")).rejects.toMatchObject({ code: "unsafe-path" });
+    expect(fs.readdirSync(outside)).toEqual([]);
+  });
+
   test("an assets folder swapped for a link between the look and the opening is noticed", async () => {
     const faulty = new FaultyFs();
     const watched = await openSession(session.location, { ...sandbox.context, fs: faulty });
