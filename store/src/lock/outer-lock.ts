@@ -7,6 +7,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { errnoName } from "../platform/errno";
+import { identityOf, sameIdentity, type FileIdentity } from "../platform/pinned-directory";
 
 /** Equal in every program that writes to the same sessions. */
 export interface LockTimes {
@@ -28,34 +29,29 @@ export interface OuterLock {
   release(): Promise<void>;
 }
 
-interface FolderIdentity {
-  ino: bigint;
-  birthtimeNs: bigint;
-}
-
-function folderIdentity(path: string): FolderIdentity | undefined {
+function folderIdentity(path: string): FileIdentity | undefined {
   // On a local folder this is microseconds; the check has to sit right before a write, so nothing may come between.
   const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? undefined : { ino: stat.ino, birthtimeNs: stat.birthtimeNs };
+  return stat === undefined ? undefined : identityOf(stat);
 }
 
-function isSame(a: FolderIdentity | undefined, b: FolderIdentity | undefined): boolean {
-  return a !== undefined && b !== undefined && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
+function isSame(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
+  return a !== undefined && b !== undefined && sameIdentity(a, b);
 }
 
 type Callback = (error: NodeJS.ErrnoException | null) => void;
 
 /** The file operations that proper-lockfile sees. Its removals, also the one at process exit, spare a stranger's lock. */
 class GuardedFs {
-  #mine: FolderIdentity | undefined;
-  #abandoned: FolderIdentity | undefined;
+  #mine: FileIdentity | undefined;
+  #abandoned: FileIdentity | undefined;
   readonly #trustFutureMs: number;
 
   constructor(trustFutureMs: number) {
     this.#trustFutureMs = trustFutureMs;
   }
 
-  get mine(): FolderIdentity | undefined {
+  get mine(): FileIdentity | undefined {
     return this.#mine;
   }
 

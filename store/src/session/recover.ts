@@ -19,7 +19,7 @@ import { type Recoverable } from "../log/verdict";
 import { appendBytes, UnknownOutcome } from "../log/write-bytes";
 import { asStoreError } from "../platform/errno";
 import { type FileSystem, type OpenFile } from "../platform/fs";
-import { assertPinned, type PinnedDirectory } from "../platform/pinned-directory";
+import { assertPinned, identityOf, sameIdentity, type PinnedDirectory } from "../platform/pinned-directory";
 import { readFully } from "../platform/whole-file";
 import { withoutLiveCapture } from "./capture-locks";
 import { LOG_NAME } from "./log-name";
@@ -144,9 +144,7 @@ async function recoverTail(
 /** The file whose end is about to be changed is the one that was judged, with nothing behind what was judged. */
 async function assertAsScanned(file: OpenFile, log: LogIndex): Promise<void> {
   const stat = await file.stat({ bigint: true });
-  if (!stat.isFile() || stat.dev !== log.identity.dev || stat.ino !== log.identity.ino) {
-    throw new StoreError("log-replaced");
-  }
+  if (!stat.isFile() || !sameIdentity(identityOf(stat), log.identity)) throw new StoreError("log-replaced");
   if (Number(stat.size) !== log.size || stat.mtimeNs !== log.modifiedNs) throw new StoreError("log-replaced");
 }
 
