@@ -9,11 +9,14 @@ import { Recording } from "./recording";
 
 const DELETE = "conversation.item.delete";
 
-/** Plays a trace through the recorder into a session file and reads the answer from that file. */
-export async function recordTrace(trace: readonly TraceLine[]): Promise<ReplayDocument> {
+/**
+ * Plays a trace through the recorder into a session file and reads the answer from that file. With a bound, draining has
+ * to be over that many milliseconds after the stop.
+ */
+export async function recordTrace(trace: readonly TraceLine[], maxDrainMs?: number): Promise<ReplayDocument> {
   const recording = await Recording.begin([]);
   try {
-    return await new Player(recording).play(trace);
+    return await new Player(recording).play(trace, maxDrainMs);
   } finally {
     await recording.end();
   }
@@ -43,7 +46,7 @@ class Player {
     };
   }
 
-  async play(trace: readonly TraceLine[]): Promise<ReplayDocument> {
+  async play(trace: readonly TraceLine[], maxDrainMs: number | undefined): Promise<ReplayDocument> {
     const { recorder, clock } = this.#recording;
     this.#lastSend = trace.findLast((line) => line.step.kind === "send")?.line ?? 0;
     for (const line of trace) {
@@ -60,6 +63,10 @@ class Player {
       this.#checkpoints.push({ after_line: line.line, published: recorder.snapshot.saved.length });
     }
     this.#stopped ??= recorder.stop({ durationMs: clock.now() - this.#startMs });
+    if (maxDrainMs !== undefined) {
+      clock.advanceTo(clock.now() + maxDrainMs);
+      expect(this.#recording.closed).toEqual([...this.#connected]);
+    }
     clock.advanceTo(clock.now() + 30_000);
     const { outcome } = await this.#stopped;
     await recorder.settled();

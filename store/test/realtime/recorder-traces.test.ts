@@ -5,7 +5,7 @@ import { loadTrace, loadTraces, observedTraces } from "./trace-files";
 describe("recorded traces through the recorder into session files that inspect as valid", () => {
   test.each(loadTraces())("$name ($expected.level)", async ({ lines, expected }) => {
     // The file says nothing of what was passed over, nor of what was not saved.
-    judge(await recordTrace(lines), expected, { fields: ["messages", "gaps", "removed"] });
+    judge(await recordTrace(lines, expected.max_drain_ms), expected, { fields: ["messages", "gaps", "removed"] });
   });
 
   test.each(observedTraces())("%s: every frame once, nothing invented", async (name) => {
