@@ -10,11 +10,12 @@ import { z } from "zod";
 import { errnoName } from "../capture/errno";
 import { runStandIn } from "../capture/stand-in-program";
 import { findSpeechEngine } from "../provider/server/engines/find-engine";
+import { RecordingControl } from "./control";
 import { namesIn, privateFolder, readIfThere, replaceFile } from "./files";
 import { HostLog } from "./log";
 import { hostPaths } from "./paths";
 import { processStart } from "./process-start";
-import { RecordingControl, runRecording } from "./record";
+import { runRecording } from "./record";
 import { claim } from "./single";
 import { hostOptionsSchema, hostRequestSchema, type HostState } from "./state";
 

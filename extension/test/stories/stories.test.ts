@@ -4,7 +4,7 @@ import path from "node:path";
 import { inspectWav, Library, openSession, recoverWav, wavHeader } from "@persyk/store";
 import { providerFailure } from "../../src/provider/failure";
 import { startRealtimeServer } from "../../src/provider/server/realtime-server";
-import { RecordingControl } from "../../src/host/record";
+import { RecordingControl } from "../../src/host/control";
 import { writeFakeHelper } from "../capture/fake-helper";
 import { record, removeBuilt, sampleBytes, samplePath, spoken, wavOf, Workbench } from "../host/bench";
 import { SampleEngine } from "../host/sample-engine";
