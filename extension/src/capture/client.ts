@@ -6,8 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { LineReader } from "./lines";
 import {
   type CaptureCommand,
+  type CaptureDevice,
   type CaptureEvent,
   type CaptureEventOf,
+  type CapturePermission,
   encodeLine,
   exitMeanings,
   MAX_LINE_BYTES,
@@ -16,14 +18,27 @@ import {
 
 export interface CaptureDeadlines {
   readyMs: number;
+  /** From the start, or from the user's permission, to the first buffer. */
   startMs: number;
+  /** The same for a Bluetooth device, and for a device that the helper has not described. */
+  slowStartMs: number;
+  /** For the user to answer the question for the microphone. */
+  permissionMs: number;
   /** After `stop`, beyond the tail. */
   finishMs: number;
   /** Between closing standard input, SIGTERM and SIGKILL. */
   rungMs: number;
 }
 
-export const captureDeadlines: CaptureDeadlines = { readyMs: 2_000, startMs: 5_000, finishMs: 3_000, rungMs: 2_000 };
+export const captureDeadlines: CaptureDeadlines = {
+  readyMs: 2_000,
+  startMs: 5_000,
+  slowStartMs: 10_000,
+  // The helper gives up by itself after 120 s, and knows the reason better.
+  permissionMs: 125_000,
+  finishMs: 3_000,
+  rungMs: 2_000,
+};
 
 export interface CaptureLaunch {
   /** The program and its arguments. */
@@ -62,8 +77,12 @@ export class CaptureClient {
   readonly ended: Promise<CaptureEnd>;
   readonly #child: ChildProcess;
   readonly #deadlines: CaptureDeadlines;
-  readonly #waiters = new Set<{ type: CaptureEvent["type"]; resolve: (event: CaptureEvent) => void }>();
+  readonly #waiters = new Set<(event: CaptureEvent) => void>();
   #sequence = 0;
+  #permission: CapturePermission | undefined;
+  #device: CaptureDevice | undefined;
+  /** The device that was asked for; null follows the system. */
+  #deviceUid: string | null = null;
   #commandCount = 0;
   #finished: CaptureEventOf<"finished"> | undefined;
   #lastFatal: CaptureEventOf<"error"> | undefined;
@@ -116,19 +135,47 @@ export class CaptureClient {
   }
 
   /** The lock is held and the header is durable. */
-  ready(): Promise<CaptureEventOf<"ready">> {
-    return this.#expect("ready", this.#deadlines.readyMs, "The capture helper did not get ready.");
+  async ready(): Promise<CaptureEventOf<"ready">> {
+    const ready = this.#next("ready");
+    try {
+      return await this.#inTime(ready.event, this.#deadlines.readyMs, "ready", "The capture helper did not get ready.");
+    } finally {
+      ready.drop();
+    }
   }
 
   configure(options: Omit<Extract<CaptureCommand, { type: "configure" }>, "type" | "id">): void {
+    this.#deviceUid = options.deviceUid;
     this.#send({ type: "configure", id: this.#nextId(), ...options });
   }
 
-  /** Starts the capture; resolves at the first real buffer. */
+  /**
+   * Starts the capture; resolves at the first real buffer. While the user is being asked for the microphone, the time
+   * for that buffer does not run.
+   */
   async start(): Promise<CaptureEventOf<"started">> {
-    const started = this.#expect("started", this.#deadlines.startMs, "No sound arrived from the input device.");
-    this.#send({ type: "start", id: this.#nextId() });
-    return started;
+    const started = this.#next("started");
+    const answered = this.#next("permission");
+    const { permissionMs, startMs, slowStartMs } = this.#deadlines;
+    try {
+      const isAsked = this.#permission === "undetermined";
+      this.#send({ type: "start", id: this.#nextId() });
+      if (isAsked) {
+        const either = Promise.race([started.event, answered.event]);
+        await this.#inTime(either, permissionMs, "permission", "The question for the microphone was not answered.");
+      }
+      const deadlineMs = this.#isSlowDevice() ? slowStartMs : startMs;
+      return await this.#inTime(started.event, deadlineMs, "started", "No sound arrived from the input device.");
+    } finally {
+      started.drop();
+      answered.drop();
+    }
+  }
+
+  #isSlowDevice(): boolean {
+    const described = this.#device;
+    if (this.#deviceUid !== null && described?.uid !== this.#deviceUid) return true;
+    return described?.transport?.startsWith("bluetooth") === true;
   }
 
   setDevice(deviceUid: string | null): void {
@@ -178,28 +225,37 @@ export class CaptureClient {
       this.#child.stdin?.end();
     }
     if (event.type === "error" && event.fatal) this.#lastFatal = event;
-    for (const waiter of [...this.#waiters]) if (waiter.type === event.type) waiter.resolve(event);
+    if (event.type === "ready") this.#permission = event.permission;
+    if (event.type === "permission") this.#permission = event.status;
+    if ("device" in event) this.#device = event.device ?? undefined;
+    for (const waiter of [...this.#waiters]) waiter(event);
     this.launched.onEvent(event);
   }
 
-  async #expect<Type extends CaptureEvent["type"]>(
-    type: Type,
+  /** The next event of a type. */
+  #next<Type extends CaptureEvent["type"]>(type: Type): { event: Promise<CaptureEventOf<Type>>; drop(): void } {
+    let drop = (): void => undefined;
+    const event = new Promise<CaptureEventOf<Type>>((resolve) => {
+      const waiter = (next: CaptureEvent): void => {
+        if (isOfType(next, type)) resolve(next);
+      };
+      this.#waiters.add(waiter);
+      drop = () => this.#waiters.delete(waiter);
+    });
+    return { event, drop };
+  }
+
+  /** The event, unless the deadline passes or the helper ends first. */
+  async #inTime<Event extends CaptureEvent>(
+    event: Promise<Event>,
     deadlineMs: number,
+    what: string,
     late: string,
-  ): Promise<CaptureEventOf<Type>> {
-    let resolveEvent: (event: CaptureEvent) => void = () => undefined;
-    const event = new Promise<CaptureEvent>((resolve) => (resolveEvent = resolve));
-    const waiter = { type, resolve: resolveEvent };
-    this.#waiters.add(waiter);
-    try {
-      const outcome = await within(Promise.race([event, this.ended]), deadlineMs);
-      if (outcome === undefined) throw new CaptureFailure(`${type}-timeout`, late, RECORD_AGAIN);
-      if ("kind" in outcome) throw outcome.kind === "died" ? outcome.failure : endedEarly();
-      if (!isOfType(outcome, type)) throw endedEarly();
-      return outcome;
-    } finally {
-      this.#waiters.delete(waiter);
-    }
+  ): Promise<Event> {
+    const outcome = await within(Promise.race([event, this.ended]), deadlineMs);
+    if (outcome === undefined) throw new CaptureFailure(`${what}-timeout`, late, RECORD_AGAIN);
+    if ("kind" in outcome) throw outcome.kind === "died" ? outcome.failure : endedEarly();
+    return outcome;
   }
 
   #send(command: CaptureCommand): void {

@@ -33,7 +33,14 @@ function launch(
   const client = CaptureClient.launch({
     command: [process.execPath, helper, scenario],
     assetFd,
-    deadlines: { readyMs: 30_000, startMs: 30_000, finishMs: 30_000, rungMs: 30_000, ...deadlines },
+    deadlines: {
+      readyMs: 30_000,
+      startMs: 30_000,
+      slowStartMs: 30_000,
+      finishMs: 30_000,
+      rungMs: 30_000,
+      ...deadlines,
+    },
     onEvent: (event) => events.push(event),
     onOddity: (detail) => {
       oddities.push(detail);
@@ -60,6 +67,40 @@ describe("the deadlines of a capture", () => {
     await client.ready();
     await expect(client.start()).rejects.toMatchObject({ code: "started-timeout" });
     expect(await client.stop(0)).toMatchObject({ kind: "finished", event: { reason: "stop" } });
+  });
+
+  test("while the user is asked for the microphone, the time for the first buffer does not run", async () => {
+    // The answer takes 400 ms, the sound follows at once.
+    const { client } = launch("asks", { startMs: 200, permissionMs: 30_000 });
+    await client.ready();
+    expect(await client.start()).toMatchObject({ type: "started" });
+    expect(await client.stop(0)).toMatchObject({ kind: "finished" });
+  });
+
+  test("a question that nobody answers has an end of its own", async () => {
+    const { client } = launch("asks-in-vain", { permissionMs: 50 });
+    await client.ready();
+    await expect(client.start()).rejects.toMatchObject({ code: "permission-timeout" });
+    expect(await client.stop(0)).toMatchObject({ kind: "finished" });
+  });
+
+  test.each([
+    ["a Bluetooth device", "bluetooth", null],
+    ["a device that was asked for and is not described", "bluetooth", "other"],
+  ] as const)("%s gets the longer time to start", async (_name, scenario, deviceUid) => {
+    const { client } = launch(scenario, { startMs: 50, slowStartMs: 30_000 });
+    await client.ready();
+    client.configure({ deviceUid });
+    expect(await client.start()).toMatchObject({ type: "started" });
+    await client.stop(0);
+  });
+
+  test("any other device does not", async () => {
+    const { client } = launch("never-starts", { startMs: 50, slowStartMs: 30_000 });
+    await client.ready();
+    client.configure({ deviceUid: "one" });
+    await expect(client.start()).rejects.toMatchObject({ code: "started-timeout" });
+    await client.stop(0);
   });
 
   test("a helper that ignores stop and the end of its input finishes at SIGTERM", async () => {

@@ -3,7 +3,18 @@ import path from "node:path";
 
 /** How a helper misbehaves. */
 export type Scenario =
-  "mute" | "never-starts" | "noisy" | "locked" | "denied" | "stubborn" | "device-lost" | "disk-full" | "other-version";
+  | "mute"
+  | "never-starts"
+  | "noisy"
+  | "locked"
+  | "denied"
+  | "stubborn"
+  | "device-lost"
+  | "disk-full"
+  | "other-version"
+  | "asks"
+  | "asks-in-vain"
+  | "bluetooth";
 
 /** Writes a program that speaks capture/1 in one fixed way; arguments: scenario, WAV with the sound. */
 export function writeFakeHelper(folder: string): string {
@@ -31,7 +42,7 @@ const chunk = (bytes) => {
   say("chunk", { offset: 44 + written, bytes: bytes.length, captureMs: written / 48 });
   written += bytes.length;
 };
-const device = { uid: "one", name: "Microphone One" };
+const device = { uid: "one", name: "Microphone One", ...(scenario === "bluetooth" ? { transport: "bluetooth" } : {}) };
 const finish = (reason, code = 0) => {
   header();
   say("synced", { dataBytes: written });
@@ -47,11 +58,20 @@ if (scenario !== "mute") {
   header();
   if (scenario === "noisy") process.stdout.write('not json\\n{"v":1,"type":"surprise","seq":1,"t":0}\\n"x"\\n' + "y".repeat(70000) + "\\n");
   const v = scenario === "other-version" ? { v: 2 } : {};
-  const permission = scenario === "denied" ? "denied" : "granted";
+  const permission = scenario === "denied" ? "denied" : scenario.startsWith("asks") ? "undetermined" : "granted";
   say("ready", { helper: "fake", permission, device, format: { encoding: "pcm_s16le", rate: 24000, channels: 1 }, dataOffset: 44, ...v });
 }
+let isAnswered = false;
 const start = () => {
-  if (scenario === "never-starts") return;
+  if (scenario === "never-starts" || scenario === "asks-in-vain") return;
+  if (scenario === "asks" && !isAnswered) {
+    isAnswered = true;
+    return setTimeout(() => { say("permission", { status: "granted" }); start(); }, 400);
+  }
+  if (scenario === "bluetooth" && !isAnswered) {
+    isAnswered = true;
+    return setTimeout(start, 400);
+  }
   say("started", { offset: 44, device });
   if (scenario === "device-lost") {
     chunk(sound.subarray(0, 4300 * 48));
