@@ -4,7 +4,7 @@ import { type Entry, type EntryType, type SessionHeader } from "../format/schema
 import { type EntryIndex } from "../log/entry-index";
 import { scanBytes } from "../log/scan-records";
 import { historyPositions } from "../session/history";
-import { deriveLabel, foldMetadata } from "../session/info";
+import { deriveLabel, foldMetadata, labelsOnBranch } from "../session/info";
 import { foldRecordings, type RecordingSummary } from "../session/recordings";
 import { textOf } from "../session/text";
 import { type Candidate } from "./discover";
@@ -86,7 +86,7 @@ function describe(bytes: Buffer, header: SessionHeader, entries: EntryIndex): Qu
     archived: metadata.archived,
     messages: positions.length,
     recordings: foldRecordings(about),
-    branchLabels: new Map([...metadata.labels].filter(([id]) => entries.isOnPath(entries.positionOf(id), leaf))),
+    branchLabels: labelsOnBranch(metadata.labels, entries, leaf),
     history,
   };
 }

@@ -1,5 +1,6 @@
 /** Global name, archive flag and labels of a session, and the text it is shown under (Branches and context). */
 import { type Entry } from "../format/schema";
+import { type EntryIndex } from "../log/entry-index";
 import { excerptOf } from "./excerpt";
 
 /** What `session_info` and `label` entries say together, in file order. */
@@ -36,6 +37,15 @@ export function foldMetadata(entries: Iterable<Entry>, isEntry: (id: string) => 
     }
   }
   return { ...(name === "" ? {} : { name }), archived, labels };
+}
+
+/** The labels of the entries on the branch that ends at the position `leaf`. */
+export function labelsOnBranch(
+  labels: ReadonlyMap<string, string>,
+  entries: EntryIndex,
+  leaf: number,
+): Map<string, string> {
+  return new Map([...labels].filter(([id]) => entries.isOnPath(entries.positionOf(id), leaf)));
 }
 
 /** A title made from content: one line, cut between graphemes. */

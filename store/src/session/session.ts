@@ -22,7 +22,7 @@ import { pinDirectory, type PinnedDirectory, sameIdentity, identityOf } from "..
 import { type ContextMessage, toContext } from "./context";
 import { Continuation } from "./continuation";
 import { type HistoryItem, historyPositions, isHistoryItem } from "./history";
-import { deriveLabel, foldMetadata, type SessionInfo } from "./info";
+import { deriveLabel, foldMetadata, labelsOnBranch, type SessionInfo } from "./info";
 import { LOG_NAME } from "./log-name";
 import { removeMessage, renameSession, setArchived, setLabel } from "./mutate";
 import { type Page, type PageOptions, pagePositions } from "./pages";
@@ -225,9 +225,7 @@ export class Session {
     const { entries } = this.#log;
     const selected = this.#resolve(leaf);
     const metadata = foldMetadata(await this.#ofTypes(METADATA_POSITIONS), (id) => entries.has(id));
-    const branchLabels = new Map(
-      [...metadata.labels].filter(([id]) => entries.isOnPath(entries.positionOf(id), selected)),
-    );
+    const branchLabels = labelsOnBranch(metadata.labels, entries, selected);
     return { ...metadata, branchLabels, label: metadata.name ?? (await this.#derivedLabel(selected)) };
   }
 

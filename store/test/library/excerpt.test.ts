@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { fold } from "../../src/library/search/fold";
-import { leadingText, makeExcerpt } from "../../src/library/search/excerpt";
+import { makeExcerpt } from "../../src/library/search/excerpt";
 import { hardText, needleOf } from "./hard-text";
 
 const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
@@ -60,10 +60,5 @@ describe("excerpts", () => {
     const result = makeExcerpt(text, "needle");
     expect(result?.excerpt).toMatch(/^….*before NEEDLE after.*…$/);
     expect(result?.matches).toHaveLength(1);
-  });
-
-  test("of the beginning end at a grapheme border", () => {
-    expect(leadingText("short")).toBe("short");
-    expect(leadingText("👩‍👩‍👧".repeat(10), 3)).toBe(`${"👩‍👩‍👧".repeat(3)}…`);
   });
 });

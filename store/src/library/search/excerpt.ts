@@ -43,12 +43,6 @@ export function makeExcerpt(text: string, foldedNeedle: string): Excerpt | null 
   };
 }
 
-/** The beginning of a text as an excerpt without matches. */
-export function leadingText(text: string, length = BEFORE + AFTER): string {
-  const end = forward(text, 0, length);
-  return end < text.length ? `${text.slice(0, end)}${ELLIPSIS}` : text;
-}
-
 /** The grapheme border at most `count` graphemes before the offset; the offset may lie inside a grapheme. */
 function back(text: string, offset: number, count: number): number {
   const near = Math.max(0, offset - count);

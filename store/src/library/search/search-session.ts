@@ -3,7 +3,7 @@ import { type LogIndex, scanLog } from "../../log/scan";
 import { isProjectable } from "../../log/verdict";
 import { type OpenFile } from "../../platform/fs";
 import { historyPositions } from "../../session/history";
-import { deriveLabel, foldMetadata } from "../../session/info";
+import { deriveLabel, foldMetadata, labelsOnBranch } from "../../session/info";
 import { type StoreContext } from "../../session/store-context";
 import { textOf } from "../../session/text";
 import { type DiscoveredSession } from "../discover";
@@ -54,7 +54,7 @@ export async function withSearchable<T>(
     const positions = historyPositions(entries, leaf);
     const about = await readEntries(file, entries, entries.positionsOf(["session_info", "label"]), signal);
     const metadata = foldMetadata(about, (id) => entries.has(id));
-    const branchLabels = new Map([...metadata.labels].filter(([id]) => entries.isOnPath(entries.positionOf(id), leaf)));
+    const branchLabels = labelsOnBranch(metadata.labels, entries, leaf);
     const label = metadata.name ?? (await firstLabel(historyTexts(file, log, positions, signal)));
     async function* texts(): AsyncGenerator<SearchableText> {
       yield* historyTexts(file, log, positions, signal);
