@@ -8,6 +8,7 @@ import { CAPTURE_DATA_OFFSET } from "../assets/wav-format";
 import { isoTime } from "../clock";
 import { StoreError } from "../errors";
 import { type AvailableAsset, type EntryInput, type Gap, type JsonObject } from "../format/schema";
+import { textOf } from "../session/text";
 import { type EngineAction, type PublishedTurn } from "./actions";
 import { RealtimeEngine, type TransportEvent } from "./engine";
 import { GapList } from "./gap-list";
@@ -21,6 +22,7 @@ import {
   type RecorderSnapshot,
   type RecordingOutcome,
   type RemovalResult,
+  type SavedTurn,
   type SendObservation,
 } from "./recorder-types";
 import { SavedTurns } from "./saved-turns";
@@ -88,6 +90,15 @@ export class RealtimeRecorder {
   /** The last durable entry of this recording: where a continuation goes on. */
   get leaf(): string | null {
     return this.#writer.leaf;
+  }
+
+  /** Every saved turn of this recording in order, removed ones too: the snapshot has only the newest. Reads the session. */
+  async savedTurns(): Promise<SavedTurn[]> {
+    const turns: SavedTurn[] = [];
+    for (const turn of this.#saved.all) {
+      turns.push({ ...turn, text: textOf(await this.#options.session.entry(turn.entryId)) });
+    }
+    return turns;
   }
 
   /** Appends `recording.started`, durable on return. */

@@ -351,6 +351,19 @@ describe("canonical messages", () => {
     expect(recording.sent).toEqual([]);
   });
 
+  test("are all told in order, also when the snapshot shows only the newest", async () => {
+    const turns = Array.from({ length: 230 }, (_, turn) => `i${turn}`);
+    for (const id of turns) {
+      await recording.turn(id, null);
+      await recording.transcript(id, `text of ${id}`);
+    }
+    await recording.recorder.settled();
+    const all = await recording.recorder.savedTurns();
+    expect(all.map((turn) => turn.itemId)).toEqual(turns);
+    expect(all.map((turn) => turn.text)).toEqual(turns.map((id) => `text of ${id}`));
+    expect(recording.recorder.snapshot.saved).toEqual(all.slice(-200));
+  });
+
   test("a turn is saved only when it is durable", async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
