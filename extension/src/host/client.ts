@@ -10,7 +10,7 @@ import { HostError } from "./errors";
 import { namesIn, privateFolder, readIfThere, replaceFile } from "./files";
 import { hostNodePath } from "./node-path";
 import { hostPaths } from "./paths";
-import { processStart } from "./process-start";
+import { sameProcess } from "./process-start";
 import { type HostOptions, type HostRequest, type HostState, hostStateSchema } from "./state";
 
 export type { HostOptions } from "./state";
@@ -27,12 +27,13 @@ export interface HostLaunch {
   nodePath?: string;
   /** The host's bundle. */
   hostPath?: string;
-  /** How long it may take to say anything. */
+  /** How long it is waited for: a host that says nothing until then has failed, one that still starts goes on. */
   startMs?: number;
 }
 
 const START_MS = 20_000;
 const POLL_MS = 150;
+const isRunning = sameProcess();
 
 /** The state as it is on disk, checked against the process that wrote it. */
 export async function readHostState(supportPath: string): Promise<HostView> {
@@ -49,8 +50,7 @@ function viewOf(supportPath: string): HostView {
     const { result } = state;
     return { kind: "ended", state: result === undefined ? state : { ...state, result: { ...result, announced } } };
   }
-  const isAlive = state.processStart !== "" && processStart(state.pid) === state.processStart;
-  return isAlive ? { kind: "live", state } : { kind: "dead", state };
+  return isRunning(state.pid, state.processStart) ? { kind: "live", state } : { kind: "dead", state };
 }
 
 function parseState(text: string): HostState | undefined {
@@ -63,7 +63,8 @@ function parseState(text: string): HostState | undefined {
 }
 
 /**
- * Starts a recording and resolves when it listens, or when it has failed. Refuses with `already-recording` while one is
+ * Starts a recording and resolves when it listens, when it has failed, or, while it waits for the user to allow the
+ * microphone, with the phase `starting`: it ends by itself when nobody answers. Refuses with `already-recording` while one is
  * running: there are never two microphones.
  */
 export async function startHost(options: HostOptions, launch: HostLaunch = {}): Promise<HostState> {
@@ -119,7 +120,7 @@ async function started(supportPath: string, instanceId: string, startMs: number)
     const view = viewOf(supportPath);
     if (view.kind !== "none" && view.state.instanceId === instanceId) {
       if (view.kind === "dead") break;
-      if (view.state.phase !== "starting") return view.state;
+      if (view.state.phase !== "starting" || Date.now() >= deadline) return view.state;
     }
     const refused = path.join(hostPaths(supportPath).folder, `refused-${instanceId}`);
     if (readIfThere(refused) !== undefined) {

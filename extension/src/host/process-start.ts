@@ -37,3 +37,36 @@ function fromPs(pid: number): string {
     return "";
   }
 }
+
+interface ProcessLook {
+  start(pid: number): string;
+  exists(pid: number): boolean;
+}
+
+/**
+ * Whether a process still is the one that started then. Where asking for the start takes a program of its own, it is
+ * asked once: from then on the pid existing is enough, because whoever looks several times a second sees it free before
+ * it is given to another process.
+ */
+export function sameProcess(
+  look: ProcessLook = { start: processStart, exists },
+  isStartCheap = process.platform === "linux",
+): (pid: number, start: string) => boolean {
+  let known = "";
+  return (pid, start) => {
+    if (start === "") return false;
+    const identity = `${pid} ${start}`;
+    const isSame = !isStartCheap && known === identity ? look.exists(pid) : look.start(pid) === start;
+    known = isSame ? identity : "";
+    return isSame;
+  };
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    if (errnoName(error) === undefined) throw error;
+    return errnoName(error) === "EPERM";
+  }
+}

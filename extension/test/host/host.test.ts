@@ -12,7 +12,7 @@ import {
   waitForEnd,
   watchHost,
 } from "../../src/host/client";
-import { processStart } from "../../src/host/process-start";
+import { processStart, sameProcess } from "../../src/host/process-start";
 import { type HostState } from "../../src/host/state";
 import { build, readEntries, removeBuilt, sampleBytes, wavOf, Workbench } from "./bench";
 
@@ -222,6 +222,24 @@ linux("the session host", () => {
     } finally {
       child.kill();
     }
+  });
+
+  test("where the start time takes a program to ask for, watching a host asks for it once", () => {
+    const starts = new Map([[7, "monday"]]);
+    let asked = 0;
+    const look = {
+      start: (pid: number) => ((asked += 1), starts.get(pid) ?? ""),
+      exists: (pid: number) => starts.has(pid),
+    };
+    const isRunning = sameProcess(look, false);
+    for (let times = 0; times < 5; times += 1) expect(isRunning(7, "monday")).toBe(true);
+    expect(asked).toBe(1);
+    starts.delete(7);
+    expect(isRunning(7, "monday")).toBe(false);
+    // Another process has the pid: having been there once counts for nothing.
+    starts.set(7, "tuesday");
+    expect(isRunning(7, "monday")).toBe(false);
+    expect(isRunning(7, "")).toBe(false);
   });
 
   test("the command's isolate is terminated in mid-recording: the host goes on, nothing is lost, no zombie", async () => {
