@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { type EntryInput } from "../../src/format/schema";
@@ -324,6 +325,13 @@ describe("what others do to the files under an open handle", () => {
     await refused(linked.session, "unsafe-path");
     expect(fs.readFileSync(outside).equals(before)).toBe(true);
     await linked.session.close();
+
+    const piped = await opened();
+    fs.unlinkSync(piped.path);
+    execFileSync("mkfifo", [piped.path]);
+    await refused(piped.session, "unsafe-path");
+    expect(fs.lstatSync(piped.path).isFIFO()).toBe(true);
+    await piped.session.close();
   });
 
   test("shrunk: refused, and the rest is left alone", async () => {

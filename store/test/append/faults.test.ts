@@ -2,8 +2,9 @@
  * Every write, sync, link, rename and so on fails in its turn, once and for ever. Whatever fails: what was acknowledged
  * is there, nothing is there twice, and a failed append left the log as it was or its handle unusable.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isStoreError } from "../../src/errors";
 import { createSession } from "../../src/session/create";
@@ -313,48 +314,80 @@ describe("which resource gave out", () => {
   });
 });
 
-const tmpfs = (folder: string): boolean => {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Mounts a small file system of its own; only the superuser of a Linux system may. */
+function mounted(folder: string): boolean {
+  return spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]).status === 0;
+}
 
-test("a really full disk: every append is acknowledged and kept, or refused as disk-full with the log as it was", async () => {
+function canMount(): boolean {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  const folder = fs.mkdtempSync(join(tmpdir(), "persyk-mount-"));
+  const possible = mounted(folder);
+  if (possible) execFileSync("umount", [folder]);
+  fs.rmdirSync(folder);
+  return possible;
+}
+
+/** Listed as skipped where nothing can be mounted; the injected errors above stand in for it there. */
+const withMount = canMount() ? test : test.skip;
+
+async function onSmallDisk(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = join(sandbox.folder, "small");
   fs.mkdirSync(folder);
-  if (!tmpfs(folder)) {
-    console.warn("skipped: a small tmpfs cannot be mounted here; the injected ENOSPC above stands in for it");
-    return;
-  }
+  expect(mounted(folder)).toBe(true);
   try {
-    const session = await createSession(folder, sandbox.context);
-    const acknowledged: string[] = [];
-    let refusals = 0;
-    for (let index = 0; refusals < 20; index += 1) {
-      const id = `m${index}`;
-      const before = readLog(session.location);
-      const result = await outcome(() =>
-        session.append([message("x".repeat(1_000 - (index % 7) * 131), id)], { parentId: null }),
-      );
-      if (result === "done") acknowledged.push(id);
-      else {
-        expect(result).toBe("disk-full");
-        expect(readLog(session.location).equals(before)).toBe(true);
-        refusals += 1;
-      }
-    }
-    expect(idsIn(readLog(session.location))).toEqual(acknowledged);
-    expect(acknowledged.length).toBeGreaterThan(20);
-    const reader = await openSession(session.location, sandbox.context);
-    expect(reader).toMatchObject({ verdict: "valid", entryCount: acknowledged.length });
-    await reader.close();
-    expect(await outcome(() => createSession(folder, sandbox.context))).toBe("disk-full");
-    await session.close();
+    await use(folder);
   } finally {
     execFileSync("umount", [folder]);
   }
+}
+
+withMount("a medium that becomes read-only under an open handle: refused as read-only, read as before", async () => {
+  await onSmallDisk(async (folder) => {
+    await (await createSession(folder, sandbox.context, { id: "s" })).close();
+    const session = await openSession(join(folder, "s"), sandbox.context);
+    const before = readLog(session.location);
+    execFileSync("mount", ["-o", "remount,ro", folder]);
+    expect(await outcome(() => session.append([message("a", "a")], { parentId: null }))).toBe("read-only");
+    expect(await outcome(() => createSession(folder, sandbox.context))).toBe("read-only");
+    const reader = await openSession(session.location, sandbox.context);
+    expect(reader).toMatchObject({ verdict: "valid", entryCount: 0 });
+    await reader.close();
+    expect(readLog(session.location).equals(before)).toBe(true);
+    execFileSync("mount", ["-o", "remount,rw", folder]);
+    await session.append([message("a", "a")], { parentId: null });
+    expect(idsIn(readLog(session.location))).toEqual(["a"]);
+    await session.close();
+  });
 });
+
+withMount(
+  "a really full disk: every append is acknowledged and kept, or refused as disk-full with the log as it was",
+  async () => {
+    await onSmallDisk(async (folder) => {
+      const session = await createSession(folder, sandbox.context);
+      const acknowledged: string[] = [];
+      let refusals = 0;
+      for (let index = 0; refusals < 20; index += 1) {
+        const id = `m${index}`;
+        const before = readLog(session.location);
+        const result = await outcome(() =>
+          session.append([message("x".repeat(1_000 - (index % 7) * 131), id)], { parentId: null }),
+        );
+        if (result === "done") acknowledged.push(id);
+        else {
+          expect(result).toBe("disk-full");
+          expect(readLog(session.location).equals(before)).toBe(true);
+          refusals += 1;
+        }
+      }
+      expect(idsIn(readLog(session.location))).toEqual(acknowledged);
+      expect(acknowledged.length).toBeGreaterThan(20);
+      const reader = await openSession(session.location, sandbox.context);
+      expect(reader).toMatchObject({ verdict: "valid", entryCount: acknowledged.length });
+      await reader.close();
+      expect(await outcome(() => createSession(folder, sandbox.context))).toBe("disk-full");
+      await session.close();
+    });
+  },
+);
