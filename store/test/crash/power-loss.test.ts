@@ -83,88 +83,104 @@ describe("the product (needs strace and prlimit; listed as skipped without them)
   });
 });
 
-const mutations: Record<string, { places: Mutation[]; check: (bundle: string) => Promise<Findings>; tool?: boolean }> =
-  {
-    "no sync": {
-      places: [{ file: "log/write-bytes.ts", from: "  try {\n    await file.sync();", to: "  try {" }],
-      check: (bundle) => appendSurvivesPowerLoss(sandbox, bundle, "append", 10),
-      tool: hasStrace,
-    },
-    "acknowledge before sync": {
-      places: [
-        {
-          file: "log/write-bytes.ts",
-          from: "  try {\n    await file.sync();",
-          to: "  try {\n    setTimeout(() => void file.sync(), 5);",
-        },
-      ],
-      check: (bundle) => appendSurvivesPowerLoss(sandbox, bundle, "append", 10),
-      tool: hasStrace,
-    },
-    "no sync of the session folder": {
-      places: [{ file: "log/publish.ts", from: "await fs.syncDirectory(folder);", to: "" }],
-      check: (bundle) => createSurvivesPowerLoss(sandbox, bundle),
-      tool: hasStrace,
-    },
-    "no sync of the root folder": {
-      places: [{ file: "session/create.ts", from: "await fs.syncDirectory(canonicalRoot);", to: "" }],
-      check: (bundle) => createSurvivesPowerLoss(sandbox, bundle),
-      tool: hasStrace,
-    },
-    "cut off before the fragment is kept": {
-      places: [
-        {
-          file: "session/recover.ts",
-          from: "const kept = await keepFragment(fs, session, file, log);",
-          to: 'const kept = "nowhere";',
-        },
-      ],
-      check: (bundle) => recoverySurvivesPowerLoss(sandbox, bundle),
-      tool: hasStrace,
-    },
-    "ignore a short write": {
-      places: [{ file: "platform/whole-file.ts", from: "done += bytesWritten;", to: "done = bytes.length;" }],
-      check: (bundle) => shortWritesAreNoticed(sandbox, bundle),
-      tool: hasPrlimit,
-    },
-    "retry a failed sync": {
-      places: [
-        {
-          file: "log/write-bytes.ts",
-          from: "  try {\n    await file.sync();",
-          to: "  try {\n    await file.sync().catch(() => file.sync());",
-        },
-      ],
-      check: (bundle) => failedSyncIsNotRetried(sandbox, bundle),
-      tool: hasStrace,
-    },
-    "opening repairs": {
-      places: [
-        {
-          file: "session/session.ts",
-          from: "const log = await scanLog(file, options);",
-          to: 'const log = await scanLog(file, options);\n    require("node:fs").truncateSync(join(directory.path, LOG_NAME), log.committedBytes);',
-        },
-      ],
-      check: (bundle) => openingWritesNothing(sandbox, bundle),
-    },
-    "truncate without the lock": {
-      places: [
-        {
-          file: "session/recover.ts",
-          from: "context.lock.withLock(",
-          to: "(async (_target: unknown, _wait: unknown, body: any) => body({ assertHeld() {} }))(",
-        },
-      ],
-      check: (bundle) => recoveryTakesTheLock(sandbox, bundle),
-    },
-  };
+interface PlantedFault {
+  places: Mutation[];
+  check: (bundle: string) => Promise<Findings>;
+  /** What the check must say of it: that it noticed anything at all would be too little. */
+  finds: RegExp;
+  tool?: boolean;
+}
+
+const mutations: Record<string, PlantedFault> = {
+  "no sync": {
+    finds: /^lost \d+ acknowledged/,
+    places: [{ file: "log/write-bytes.ts", from: "  try {\n    await file.sync();", to: "  try {" }],
+    check: (bundle) => appendSurvivesPowerLoss(sandbox, bundle, "append", 10),
+    tool: hasStrace,
+  },
+  "acknowledge before sync": {
+    finds: /^lost \d+ acknowledged/,
+    places: [
+      {
+        file: "log/write-bytes.ts",
+        from: "  try {\n    await file.sync();",
+        to: "  try {\n    setTimeout(() => void file.sync(), 5);",
+      },
+    ],
+    check: (bundle) => appendSurvivesPowerLoss(sandbox, bundle, "append", 10),
+    tool: hasStrace,
+  },
+  "no sync of the session folder": {
+    finds: /^lost the session/,
+    places: [{ file: "log/publish.ts", from: "await fs.syncDirectory(folder);", to: "" }],
+    check: (bundle) => createSurvivesPowerLoss(sandbox, bundle),
+    tool: hasStrace,
+  },
+  "no sync of the root folder": {
+    finds: /^lost the session/,
+    places: [{ file: "session/create.ts", from: "await fs.syncDirectory(canonicalRoot);", to: "" }],
+    check: (bundle) => createSurvivesPowerLoss(sandbox, bundle),
+    tool: hasStrace,
+  },
+  "cut off before the fragment is kept": {
+    finds: /^lost the fragment/,
+    places: [
+      {
+        file: "session/recover.ts",
+        from: "const kept = await keepFragment(fs, session, file, log);",
+        to: 'const kept = "nowhere";',
+      },
+    ],
+    check: (bundle) => recoverySurvivesPowerLoss(sandbox, bundle),
+    tool: hasStrace,
+  },
+  "ignore a short write": {
+    finds: /short write/,
+    places: [{ file: "platform/whole-file.ts", from: "done += bytesWritten;", to: "done = bytes.length;" }],
+    check: (bundle) => shortWritesAreNoticed(sandbox, bundle),
+    tool: hasPrlimit,
+  },
+  "retry a failed sync": {
+    finds: /^acknowledged .*ack m-2/,
+    places: [
+      {
+        file: "log/write-bytes.ts",
+        from: "  try {\n    await file.sync();",
+        to: "  try {\n    await file.sync().catch(() => file.sync());",
+      },
+    ],
+    check: (bundle) => failedSyncIsNotRetried(sandbox, bundle),
+    tool: hasStrace,
+  },
+  "opening repairs": {
+    finds: /^opening changed the log/,
+    places: [
+      {
+        file: "session/session.ts",
+        from: "const log = await scanLog(file, options);",
+        to: 'const log = await scanLog(file, options);\n    require("node:fs").truncateSync(join(directory.path, LOG_NAME), log.committedBytes);',
+      },
+    ],
+    check: (bundle) => openingWritesNothing(sandbox, bundle),
+  },
+  "truncate without the lock": {
+    finds: /under somebody else's lock/,
+    places: [
+      {
+        file: "session/recover.ts",
+        from: "context.lock.withLock(",
+        to: "(async (_target: unknown, _wait: unknown, body: any) => body({ assertHeld() {} }))(",
+      },
+    ],
+    check: (bundle) => recoveryTakesTheLock(sandbox, bundle),
+  },
+};
 
 describe("a product with a planted fault is found out", () => {
-  for (const [name, { places, check, tool }] of Object.entries(mutations)) {
+  for (const [name, { places, check, finds, tool }] of Object.entries(mutations)) {
     (tool === false ? test.skip : test)(name, async () => {
       const { violations } = await check(await bundleMutant("writer", places));
-      expect(violations.length).toBeGreaterThan(0);
+      expect(violations).toContainEqual(expect.stringMatching(finds));
     });
   }
 });

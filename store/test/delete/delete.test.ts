@@ -1,9 +1,10 @@
 import * as fs from "node:fs";
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createSession } from "../../src/session/create";
 import { deleteSession, finishDeletions, STAGING_NAME } from "../../src/session/delete";
 import { openSession, type Session } from "../../src/session/session";
+import { type StoreContext } from "../../src/session/store-context";
 import { message, Sandbox } from "../support/sandbox";
 
 let sandbox: Sandbox;
@@ -46,6 +47,29 @@ test("without confirmation, and while a recording runs, nothing happens", async 
   const live = { ...sandbox.context, captureLock: { tryAcquire: async () => undefined } };
   await expect(deleteSession(one.location, live, confirmed)).rejects.toMatchObject({ code: "capture-live" });
   expect(fs.existsSync(join(one.location, "assets", "a.wav"))).toBe(true);
+  await one.close();
+});
+
+test("the locks of its recordings come before the lock of the session", async () => {
+  const one = await session("one");
+  const order: string[] = [];
+  const watched: StoreContext = {
+    ...sandbox.context,
+    captureLock: {
+      async tryAcquire(path) {
+        order.push(`asset ${basename(path)}`);
+        return { release: async () => void order.push("release asset") };
+      },
+    },
+    lock: {
+      withLock: (target, options, body) => {
+        order.push("session");
+        return sandbox.context.lock.withLock(target, options, body);
+      },
+    },
+  };
+  await deleteSession(one.location, watched, confirmed);
+  expect(order).toEqual(["asset a.wav", "session", "release asset"]);
   await one.close();
 });
 
