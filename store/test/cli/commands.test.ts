@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { LogText, temporaryFolder, wav, writeSession } from "../library/sessions";
@@ -322,5 +323,18 @@ describe("help, doctor, completion", () => {
     const { stdout, exitCode } = await persyk("completion", shell);
     expect(exitCode).toBe(0);
     for (const word of ["search", "event-log", "format", "srt"]) expect(stdout).toContain(word);
+  });
+
+  test.each([
+    [["exp"], "export"],
+    [["event-log", "insp"], "inspect"],
+    [["export", "--fo"], "--format --force"],
+    [["export", "talk", "--format", "sv"], "svg"],
+  ])("bash completes persyk %j", async (typed, expected) => {
+    const { stdout } = await persyk("completion", "bash");
+    const words = ["persyk", ...typed].map((word) => `'${word}'`).join(" ");
+    const ask = `\nCOMP_WORDS=(${words}); COMP_CWORD=${typed.length}; _persyk; echo "\${COMPREPLY[*]}"\n`;
+    const answer = execFileSync("bash", ["--norc"], { input: stdout + ask, encoding: "utf8", cwd: folder });
+    expect(answer.trim().split(" ").sort()).toEqual(expected.split(" ").sort());
   });
 });
