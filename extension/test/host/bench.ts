@@ -81,12 +81,19 @@ export function removeBuilt(): void {
   built = undefined;
 }
 
-let standIn: string | undefined;
+let player: readonly [string, ...string[]] | undefined;
+
+/** What plays the sample: the capture helper where PERSYK_CAPTURE_HELPER names it, else the stand-in. */
+function capturePlayer(): readonly [string, ...string[]] {
+  const helper = process.env["PERSYK_CAPTURE_HELPER"];
+  if (helper !== undefined && helper !== "") return [helper];
+  return [process.execPath, build("capture-stand-in")];
+}
 
 export function deps(changes: Partial<RecordDeps> = {}): RecordDeps {
-  standIn ??= build("capture-stand-in");
+  player ??= capturePlayer();
   return {
-    standIn: [process.execPath, standIn],
+    standIn: player,
     findEngine: async () => new ScriptedEngine(script),
     ...changes,
   };
