@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { ScriptedEngine, type Script } from "../../src/provider/server/engines/scripted";
@@ -85,6 +85,7 @@ export class RecordingBench {
     const [session] = this.locations();
     if (session === undefined) return 0;
     const assets = path.join(session, "assets");
+    if (!existsSync(assets)) return 0;
     const [wav] = readdirSync(assets).filter((name) => name.endsWith(".wav"));
     return wav === undefined ? 0 : readFileSync(path.join(assets, wav)).length;
   }
