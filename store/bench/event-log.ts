@@ -203,7 +203,7 @@ async function benchRoots(folder: string, events: readonly LogEvent[]): Promise<
   for (const projects of [100, 2000]) {
     const root = path.join(folder, `root-${projects}`);
     for (let index = 0; index < 2000; index += 1) {
-      writeLog(root, `session-${index}`, `/work/project-${index % projects}`, [few]);
+      writeLog(root, `session-${index}`, `/srv/project-${index % projects}`, [few]);
     }
     const peer = await peerOn(root);
     if (peer === null) continue;
