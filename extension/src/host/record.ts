@@ -11,6 +11,7 @@ import {
   openSession,
   RealtimeRecorder,
   type RecorderSnapshot,
+  type SavedTurn,
   type Session,
   type StoreContext,
 } from "@persyk/store";
@@ -59,7 +60,6 @@ class RecordingRun {
   readonly #state: ShownState;
   readonly #transcription: Transcription;
   readonly #stopping: Promise<void>;
-  readonly #removed = new Set<string>();
   #stopRequested: () => void = () => undefined;
   #session: Session | undefined;
   #recorder: RealtimeRecorder | undefined;
@@ -174,7 +174,18 @@ class RecordingRun {
     if (this.#halt === undefined) await this.#transcription.finish();
     const outcome = await this.#close(recorder, end, durationMs);
     await this.#transcription.disconnect(CLOSE_GRACE_MS);
-    return this.#done(session, recorder, outcome, durationMs);
+    return this.#done(session, await this.#savedTurns(recorder), outcome, durationMs);
+  }
+
+  /** Every turn, however long the recording; where the session cannot be read any more, those that are still known. */
+  async #savedTurns(recorder: RealtimeRecorder): Promise<SavedTurn[]> {
+    try {
+      return await recorder.savedTurns();
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      this.#halted(noticeOf(error));
+      return recorder.snapshot.saved;
+    }
   }
 
   async #close(
@@ -211,11 +222,10 @@ class RecordingRun {
 
   #done(
     session: Session,
-    recorder: RealtimeRecorder,
+    saved: readonly SavedTurn[],
     outcome: "complete" | "incomplete" | "interrupted",
     durationMs: number,
   ): RecordingResult {
-    const saved = this.#kept(recorder.snapshot);
     const entryIds = saved.map((turn) => turn.entryId);
     const text = saved.map((turn) => turn.text).join("\n");
     this.#state.show({
@@ -239,24 +249,17 @@ class RecordingRun {
 
   #request(request: HostRequest): void {
     if (request.kind === "remove") {
-      void this.#recorder?.requestRemoval(request.entryId).then((result) => {
-        if (result.kind === "removed") this.#removed.add(request.entryId);
-        this.#recorderChanged(this.#recorder?.snapshot);
-      });
+      // What becomes of it is shown by the recorder's next snapshot.
+      this.#recorder?.requestRemoval(request.entryId).catch((error: unknown) => this.#halted(noticeOf(error)));
       return;
     }
     if (request.kind === "discard") this.#discard = true;
     this.#stopRequested();
   }
 
-  #kept(snapshot: RecorderSnapshot): RecorderSnapshot["saved"] {
-    return snapshot.saved.filter((turn) => !this.#removed.has(turn.entryId));
-  }
-
-  #recorderChanged(snapshot: RecorderSnapshot | undefined): void {
-    if (snapshot === undefined) return;
+  #recorderChanged(snapshot: RecorderSnapshot): void {
     this.#state.show({
-      saved: this.#kept(snapshot).map(({ entryId, role, text }) => ({ entryId, role, text })),
+      saved: snapshot.saved.map(({ entryId, role, text }) => ({ entryId, role, text })),
       provisional: snapshot.provisional.map(({ itemId, text }) => ({ itemId, text })),
     });
     if (snapshot.halted !== undefined)

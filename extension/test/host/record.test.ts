@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { WebSocketServer } from "ws";
+import { z } from "zod";
 import { record, removeBuilt, sampleBytes, script, spoken, wavOf, Workbench } from "./bench";
 
 const bench = new Workbench();
@@ -41,4 +44,57 @@ describe("a recording, in this process", () => {
     expect(again.result.text.split("\n")).toEqual(spoken);
     expect(bench.files(`${location}/assets`)).toEqual([asset]);
   });
+
+  test("a long recording: the result has every turn, also those that the state no longer shows", async () => {
+    const turns = 230;
+    const server = await manyTurns(turns);
+    try {
+      const provider = {
+        kind: "compatible",
+        endpoint: server.url,
+        authStyle: "none",
+        turnDetection: "server",
+      } as const;
+      const { result } = await record(bench.options({ provider }));
+      const expected = Array.from({ length: turns }, (_, turn) => `turn ${turn}`);
+      expect(result.text.split("\n")).toEqual(expected);
+      expect(result.entryIds).toHaveLength(turns);
+      expect(result.state.saved.length).toBeLessThan(turns);
+      expect(result.state.saved.at(-1)?.text).toBe(expected.at(-1));
+    } finally {
+      server.close();
+    }
+  });
 });
+
+/** A server that hears many turns in the first sound that it gets. */
+async function manyTurns(turns: number): Promise<{ url: string; close(): void }> {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  server.on("connection", (socket) => {
+    const say = (event: object): void => socket.send(JSON.stringify(event));
+    let isHeard = false;
+    say({ type: "session.created", session: { type: "transcription" } });
+    socket.on("message", (data) => {
+      const event: unknown = JSON.parse(String(data));
+      const { type, event_id } = z.object({ type: z.string(), event_id: z.string().optional() }).parse(event);
+      if (type === "session.update") say({ type: "session.updated", session: { type: "transcription" } });
+      if (type === "input_audio_buffer.commit") {
+        say({ type: "error", error: { code: "input_audio_buffer_commit_empty", message: "nothing new", event_id } });
+      }
+      if (type !== "input_audio_buffer.append" || isHeard) return;
+      isHeard = true;
+      for (let turn = 0; turn < turns; turn += 1) {
+        const previous_item_id = turn === 0 ? null : `item_${turn - 1}`;
+        say({ type: "input_audio_buffer.committed", item_id: `item_${turn}`, previous_item_id });
+      }
+      for (let turn = turns - 1; turn >= 0; turn -= 1) {
+        const transcript = `turn ${turn}`;
+        const completed = "conversation.item.input_audio_transcription.completed";
+        say({ type: completed, item_id: `item_${turn}`, content_index: 0, transcript });
+      }
+    });
+  });
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  return { url: `ws://127.0.0.1:${port}/v1/realtime`, close: () => server.close() };
+}

@@ -92,10 +92,14 @@ export class MessageRemovals {
   async #remove(targetId: string): Promise<RemovalResult> {
     try {
       await this.#host.append({ type: "message.removed", targetId });
+      this.#host.saved.remove(targetId);
       return { kind: "removed" };
     } catch (error) {
       if (!isStoreError(error)) throw error;
-      if (error.code === "already-removed") return { kind: "refused", reason: "already-removed" };
+      if (error.code === "already-removed") {
+        this.#host.saved.remove(targetId);
+        return { kind: "refused", reason: "already-removed" };
+      }
       return { kind: "not-saved", code: error.code };
     }
   }

@@ -92,7 +92,7 @@ export class RealtimeRecorder {
     return this.#writer.leaf;
   }
 
-  /** Every saved turn of this recording in order, removed ones too: the snapshot has only the newest. Reads the session. */
+  /** Every saved turn of this recording in order, without the removed ones: the snapshot has only the newest. Reads the session. */
   async savedTurns(): Promise<SavedTurn[]> {
     const turns: SavedTurn[] = [];
     for (const turn of this.#saved.all) {

@@ -3,10 +3,11 @@ import { type SavedTurn } from "./recorder-types";
 /** Turns of a snapshot. */
 const TAIL = 200;
 
-/** The turns of a recording that are durable messages: all by their ids, and the newest as they are shown. */
+/** The turns of a recording that are durable messages and were not removed: all by their ids, the newest as shown. */
 export class SavedTurns {
   readonly #entryIds = new Map<string, string>();
   readonly #turns = new Map<string, Omit<SavedTurn, "text">>();
+  readonly #removed = new Set<string>();
   #tail: SavedTurn[] = [];
 
   add(turn: SavedTurn): void {
@@ -16,6 +17,12 @@ export class SavedTurns {
     this.#tail = [...this.#tail.slice(1 - TAIL), turn];
   }
 
+  /** The message is removed for good: it stays known by its ids, and is no text any more. */
+  remove(entryId: string): void {
+    this.#removed.add(entryId);
+    this.#tail = this.#tail.filter((turn) => turn.entryId !== entryId);
+  }
+
   /** The newest turns, oldest first. */
   get newest(): SavedTurn[] {
     return [...this.#tail];
@@ -23,7 +30,7 @@ export class SavedTurns {
 
   /** All of them in order. Their texts are in the session. */
   get all(): Omit<SavedTurn, "text">[] {
-    return [...this.#turns.values()];
+    return [...this.#turns.values()].filter(({ entryId }) => !this.#removed.has(entryId));
   }
 
   /** The message of a provider's item. */

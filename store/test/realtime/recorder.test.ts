@@ -529,6 +529,8 @@ describe("removal", () => {
     await acknowledge("a");
     expect(await result).toEqual({ kind: "removed" });
     expect(await removed()).toEqual([entryId]);
+    expect(recording.recorder.snapshot.saved).toEqual([]);
+    expect(await recording.recorder.savedTurns()).toEqual([]);
     expect(await recording.recorder.requestRemoval(entryId)).toEqual({ kind: "refused", reason: "already-removed" });
     expect(recording.sent).toHaveLength(1);
   });
@@ -570,10 +572,12 @@ describe("removal", () => {
     await acknowledge("a");
     expect(await result).toEqual({ kind: "not-saved", code: "io-error" });
     expect(recording.recorder.snapshot.phase).toBe("recording");
+    expect(recording.recorder.snapshot.saved).toMatchObject([{ entryId }]);
     recording.beforeAppend = () => undefined;
     recording.recorder.retryRemovals();
     await recording.recorder.settled();
     expect(await removed()).toEqual([entryId]);
+    expect(recording.recorder.snapshot.saved).toEqual([]);
     expect(recording.sent).toHaveLength(1);
   });
 
