@@ -5,8 +5,8 @@ export interface LiveFrame {
   /** Peak level in dBFS; absent before the first level event. */
   levelDb?: number | undefined;
   device?: string | undefined;
-  /** Canonical messages: they are in the session file. */
-  saved: readonly string[];
+  /** Canonical messages, the newest of a long recording: they are in the session file. */
+  saved: readonly { entryId: string; text: string }[];
   /** Text that the provider may still change: it is not in the session as a message. */
   provisional: readonly string[];
   warnings: readonly string[];
@@ -50,7 +50,7 @@ export function renderFrame(frame: LiveFrame, width: number, style: Style): stri
   };
   const head = `${style.bold(word[frame.phase].padEnd(10))} ${formatElapsed(frame.elapsedMs)}  ${formatLevel(frame.levelDb)}`;
   const lines = [frame.device === undefined ? head : `${head}  ${style.dim(frame.device)}`];
-  for (const text of frame.saved) {
+  for (const { text } of frame.saved) {
     lines.push(...wrap(text, width, "  saved          ").map((line, at) => (at === 0 ? style.green(line) : line)));
   }
   for (const text of frame.provisional) {
@@ -81,11 +81,13 @@ function wrap(text: string, width: number, label: string): string[] {
 export interface Screen {
   isTerminal: boolean;
   width(): number;
+  height(): number;
   write(text: string): void;
 }
 
 export class LiveView {
   private drawn = 0;
+  private readonly written = new Set<string>();
   private last: LiveFrame | null = null;
 
   constructor(
@@ -100,7 +102,10 @@ export class LiveView {
   }
 
   private redraw(frame: LiveFrame): void {
-    const lines = renderFrame(frame, this.screen.width(), this.style);
+    const [head = "", ...rest] = renderFrame(frame, this.screen.width(), this.style);
+    // The cursor cannot go back above the screen: of a long transcript the newest lines that fit are shown.
+    const room = Math.max(1, this.screen.height() - 2);
+    const lines = [head, ...rest.slice(-room)];
     const up = this.drawn === 0 ? "" : `\u001b[${this.drawn}A`;
     this.screen.write(`${up}\u001b[0J${lines.join("\n")}\n`);
     this.drawn = lines.length;
@@ -122,7 +127,11 @@ export class LiveView {
     for (const text of frame.provisional) {
       if (before?.provisional.includes(text) !== true) put(`not yet saved  ${text === "" ? "…" : text}`);
     }
-    for (const text of frame.saved.slice(before?.saved.length ?? 0)) put(`saved          ${text}`);
+    for (const { entryId, text } of frame.saved) {
+      if (this.written.has(entryId)) continue;
+      this.written.add(entryId);
+      put(`saved          ${text}`);
+    }
     for (const text of frame.warnings) if (before?.warnings.includes(text) !== true) put(`warning        ${text}`);
   }
 }

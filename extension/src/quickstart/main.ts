@@ -3,7 +3,7 @@
  * realtime client, ordering and store that the extension uses, and then a search and the text for the clipboard.
  */
 import { mkdirSync, mkdtempSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { access, constants, readFile, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { Library, defaultStoreContext, isStoreError, openSession, transcriptText } from "@persyk/store";
@@ -39,8 +39,8 @@ async function main(): Promise<number> {
   const { options } = parsed;
   const fromCaller = (file: string): string => path.resolve(process.env["PERSYK_CALLER_CWD"] ?? process.cwd(), file);
   const input = options.input === undefined ? path.join(project, "assets/sample.wav") : fromCaller(options.input);
-  const found = await stat(input).catch(() => undefined);
-  if (found?.isFile() !== true) return (process.stderr.write(`There is no file ${input}.\n`), EXIT.usage);
+  const problem = await whyNotReadable(input);
+  if (problem !== undefined) return (process.stderr.write(`${problem}\n`), EXIT.usage);
   const root = rootFolder(options, fromCaller);
   const recogniser = await chooseRecogniser(options, project);
 
@@ -53,11 +53,19 @@ async function main(): Promise<number> {
   return showResult(result, options, root, recogniser);
 }
 
+/** What keeps a recording from being read, in one sentence with its cause. */
+async function whyNotReadable(file: string): Promise<string | undefined> {
+  try {
+    await access(file, constants.R_OK);
+    return (await stat(file)).isFile() ? undefined : `${file} is not a file.`;
+  } catch (error) {
+    return `The recording cannot be read: ${firstLine(error)}`;
+  }
+}
+
 function rootFolder(options: QuickstartOptions, fromCaller: (file: string) => string): string {
   if (options.root === undefined) return path.join(mkdtempSync(path.join(os.tmpdir(), "persyk-")), "sessions");
-  const root = fromCaller(options.root);
-  mkdirSync(root, { recursive: true });
-  return root;
+  return fromCaller(options.root);
 }
 
 async function chooseRecogniser(options: QuickstartOptions, project: string): Promise<Recogniser> {
@@ -93,7 +101,12 @@ async function record(
 ): Promise<RecordingResult> {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const view = new LiveView(
-    { isTerminal: process.stdout.isTTY, width: () => process.stdout.columns || 80, write: out },
+    {
+      isTerminal: process.stdout.isTTY,
+      width: () => process.stdout.columns || 80,
+      height: () => process.stdout.rows || 24,
+      write: out,
+    },
     style(),
   );
   const control = new RecordingControl();
@@ -136,7 +149,7 @@ function frameOf(state: HostState): LiveFrame {
     elapsedMs: state.elapsedMs,
     levelDb: state.levelDb,
     device: state.device,
-    saved: state.saved.map((turn) => turn.text),
+    saved: state.saved,
     provisional: state.provisional.map((turn) => turn.text),
     warnings: state.warnings.map((warning) => `${warning.message} ${warning.remedy}`),
   };
@@ -187,16 +200,19 @@ function mark(excerpt: string, matches: readonly { start: number; end: number }[
 }
 
 async function showClipboard(text: string, options: QuickstartOptions, paint: Style): Promise<void> {
-  const heading = options.copy ? "On the clipboard" : "Clipboard (--copy puts it there)";
-  if (options.copy) {
-    try {
-      const { default: clipboard } = await import("clipboardy");
-      await clipboard.write(text);
-    } catch (error) {
-      out(`\n${paint.bold("Clipboard")}\n  The text could not be copied: ${firstLine(error)}\n`);
-    }
-  }
+  const heading = options.copy ? await copy(text) : "Clipboard (--copy puts it there)";
   out(`\n${paint.bold(heading)}\n${text.replace(/^/gm, "  ")}\n`);
+}
+
+/** Copies, and says how that went. */
+async function copy(text: string): Promise<string> {
+  try {
+    const { default: clipboard } = await import("clipboardy");
+    await clipboard.write(text);
+    return "On the clipboard";
+  } catch (error) {
+    return `Not on the clipboard (${firstLine(error)})`;
+  }
 }
 
 function firstLine(error: unknown): string {
