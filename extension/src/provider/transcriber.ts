@@ -98,6 +98,8 @@ export class Transcriber {
   #wanted = false;
   #stopped = false;
   #finalCommitDone = false;
+  /** A lost connection left turns open: they are not settled before the next one has heard them again. */
+  #owesTurns = false;
   readonly #unsubscribe: () => void;
   readonly #waiters = new Set<() => void>();
 
@@ -151,7 +153,8 @@ export class Transcriber {
     let lastSent = -1;
     let deadline = 0;
     for (;;) {
-      if (this.#finalCommitDone || this.#isOver()) return this.#finalCommitDone;
+      const everythingSent = this.#finalCommitDone && !this.#owesTurns;
+      if (everythingSent || this.#isOver()) return everythingSent;
       const now = Date.now();
       if (lastSent !== this.#sent) {
         lastSent = this.#sent;
@@ -162,14 +165,15 @@ export class Transcriber {
     }
   }
 
-  /** Resolves when no turn is open, or none was settled for `idleMs`. */
+  /** Resolves when no turn is open, or none was settled for `idleMs`. What a lost connection left open counts too. */
   async settled(idleMs: number): Promise<boolean> {
-    for (let before = -1, deadline = 0; ;) {
+    for (let before = "", deadline = 0; ;) {
       const open = this.openTurns;
-      if (open === 0 && this.#live?.ledger.hasOpenSpeech !== true) return true;
+      if (open === 0 && !this.#owesTurns && this.#live?.ledger.hasOpenSpeech !== true) return true;
       if (this.#isOver()) return false;
-      if (open !== before) {
-        before = open;
+      const progress = `${open} ${this.#sent}`;
+      if (progress !== before) {
+        before = progress;
         deadline = Date.now() + idleMs;
       }
       const left = deadline - Date.now();
@@ -288,6 +292,7 @@ export class Transcriber {
     if (this.#draining.delete(live)) return this.#wake();
     this.#live = undefined;
     this.#resumeAt = live.ledger.resumeAt;
+    this.#owesTurns ||= live.ledger.openTurns > 0 || live.ledger.hasOpenSpeech;
     this.#wake();
     if (this.#stopped || this.#state.kind === "failed") return;
     // Given up by this side: another connection would have nothing to do.
@@ -390,6 +395,7 @@ export class Transcriber {
     if (this.options.plan.turnDetection === "server" && live.connection.inFlightBytes > 0)
       return live.connection.probe();
     this.#finalCommitDone = true;
+    this.#owesTurns = false;
     const uncommitted = this.#hasSpeechSince(live.ledger.committedTo) || live.ledger.hasOpenSpeech;
     if (uncommitted) this.#commit(live, this.#sent);
     this.#wake();

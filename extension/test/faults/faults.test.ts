@@ -1,6 +1,9 @@
 /** Faults that real clients of Realtime servers had, each tried against this one. */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { providerFailure } from "../../src/provider/failure";
 import { type JsonRecord, recordAt, textAt } from "../../src/provider/json";
 import { transcriptionModels } from "../../src/provider/models";
 import { planConnection } from "../../src/provider/plan";
@@ -8,7 +11,7 @@ import { type ServerHooks } from "../../src/provider/server/realtime-server";
 import { ScriptedEngine } from "../../src/provider/server/engines/scripted";
 import { lastUserText } from "../../src/provider/server/server-session";
 import { sampleBytes, script, spoken } from "../host/bench";
-import { clearRigs, KEY, Rig, type RigOptions, type RigResult, typesOf } from "./rig";
+import { clearRigs, KEY, openedRigs, Rig, type RigOptions, type RigResult, typesOf } from "./rig";
 
 afterAll(clearRigs);
 
@@ -19,17 +22,32 @@ const said = spoken.slice(0, 2);
 const COMPLETED = "conversation.item.input_audio_transcription.completed";
 const FAILED = "conversation.item.input_audio_transcription.failed";
 
-let last: Rig | undefined;
-
 async function run(options: RigOptions = {}, times: { idleMs?: number; settleMs?: number } = {}): Promise<RigResult> {
-  last = await Rig.open(options);
-  return last.run(times);
+  return (await Rig.open(options)).run(times);
 }
 
-/** After every fault: no secret in any file, state or error. */
+/** After every fault, of every recording in it: no secret in any file, state or error; and nothing failed to be saved. */
 afterEach(() => {
-  expect(last?.secretsFound() ?? []).toEqual([]);
-  last = undefined;
+  for (const rig of openedRigs.splice(0)) {
+    expect(rig.secretsFound()).toEqual([]);
+    expect(rig.errors).toEqual([]);
+  }
+});
+
+test("the search for secrets finds one in a file, a state and an error", async () => {
+  const planted = new Map<string, (rig: Rig) => void>([
+    ["file", (rig) => writeFileSync(path.join(rig.folder, "left-behind.txt"), `x${KEY}x`)],
+    ["state", (rig) => rig.states.push({ kind: "failed", failure: { ...providerFailure("http-404"), message: KEY } })],
+    ["error", (rig) => rig.errors.push(new Error(`Bearer ${KEY}`))],
+  ]);
+  for (const plant of planted.values()) {
+    const rig = await Rig.open();
+    await rig.run();
+    expect(rig.secretsFound()).toEqual([]);
+    plant(rig);
+    expect(rig.secretsFound()).not.toEqual([]);
+  }
+  openedRigs.splice(0);
 });
 
 function later(ms: number): Promise<void> {
@@ -254,6 +272,8 @@ describe("faults 13, 14 and 15: the connection ends in mid-session", () => {
     let completions = 0;
     return {
       outgoing: (event, send, connection) => {
+        // What the lost connection would still have answered never comes from it.
+        if (event["type"] === COMPLETED && connection.index === 0 && completions === turns) return;
         send(event);
         if (event["type"] === COMPLETED && (completions += 1) === turns) setImmediate(() => lose(connection));
       },
@@ -278,7 +298,22 @@ describe("faults 13, 14 and 15: the connection ends in mid-session", () => {
     expect(new Set(result.messages)).toEqual(new Set(said));
     expect(result.messages).toHaveLength(said.length);
     const connections = result.entries.filter((entry) => entry.type === "api_connection");
-    expect(connections.length).toBeGreaterThanOrEqual(1);
+    expect(connections).toHaveLength(2);
+  });
+
+  test("13: cut when everything was sent and an answer is due: the turn is heard again", async () => {
+    const hooks: ServerHooks = {
+      outgoing: (event, send, connection) => {
+        if (event["type"] === COMPLETED && connection.index === 0) connection.destroy();
+        else send(event);
+      },
+    };
+    // The wait before the new connection is longer than it takes to look at what is open.
+    const samples = sampleBytes.subarray(0, 4_300 * 48);
+    const settings = { model: "gpt-live-transcribe" };
+    const result = await run({ hooks, samples, settings, timing: { retryMs: [300] } });
+    expect(result.messages).toEqual(said.slice(0, 1));
+    expect(result.received).toHaveLength(2);
   });
 
   test("15: before the limit of an hour a new connection takes over at a pause, and no word is lost", async () => {
@@ -286,7 +321,7 @@ describe("faults 13, 14 and 15: the connection ends in mid-session", () => {
       timing: { maxConnectionAgeMs: 0 },
       settings: { model: "gpt-live-transcribe" },
     });
-    expect(result.messages.join(" ").split(" ").length).toBeGreaterThan(0);
+    expect(result.messages.join(" ")).toBe(said.join(" "));
     expect(result.received.length).toBeGreaterThan(1);
     expect(Buffer.concat(result.audio).equals(sound)).toBe(true);
   });
@@ -335,17 +370,19 @@ test.each([...transcriptionModels])("fault 18: %s gets only the fields it accept
   ).toHaveLength(1);
   expect(transcription?.["prompt"] === undefined).toBe(!(facts.prompt && !facts.keywords));
   expect(input?.["turn_detection"] === null).toBe(facts.turnDetection === "none");
+  // What is sent as an event is saved as evidence: the key is not part of it.
+  expect(JSON.stringify([planned.plan.sessionUpdate, planned.plan.endpoint])).not.toContain(KEY);
 });
 
 test("fault 19: memory does not grow with the length of the recording", async () => {
   // Eight minutes of sound without a turn: 23 MB raw, 30 MB on the wire, 4,800 frames.
   const samples = Buffer.concat(Array.from({ length: 36 }, () => sampleBytes));
-  const rig = (last = await Rig.open({
+  const rig = await Rig.open({
     samples,
     forgetful: true,
     growing: true,
     engine: new ScriptedEngine({ turns: [] }),
-  }));
+  });
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
   const retained = async (): Promise<number> => {
@@ -373,11 +410,11 @@ test("fault 19: memory does not grow with the length of the recording", async ()
 
 test("fault 20: a peer that hangs is not fed without end", async () => {
   const samples = Buffer.concat(Array.from({ length: 12 }, () => sampleBytes));
-  const rig = (last = await Rig.open({
+  const rig = await Rig.open({
     samples,
     timing: { deadMs: 1_000, retryMs: [] },
     hooks: { incoming: (event, connection) => event["type"] === "session.update" || (connection.stall(), true) },
-  }));
+  });
   const result = await rig.run();
   const sends = result.entries.filter((entry) => entry.type === "realtime_event" && entry.direction === "outgoing");
   // 7.6 MB of sound would be 10 MB on the wire; about one is in flight at most.
@@ -412,7 +449,6 @@ describe("faults 21 and 28: a refusal is not tried again, and carries no key on"
   test("a key in the query or in a header of another name is in no file either", async () => {
     const byHeader = await run({ settings: { authStyle: "header:api-key" } });
     expect(byHeader.messages).toEqual(said);
-    expect(last?.secretsFound()).toEqual([]);
     const hooks: ServerHooks = { upgrade: async (request) => void (request.headers.authorization = `Bearer ${KEY}`) };
     const byQuery = await run({ settings: { authStyle: "query:api_key" }, hooks });
     expect(byQuery.requests[0]?.url).toContain(KEY);
@@ -453,7 +489,7 @@ test("fault 22: the beta header is never sent; a server of that shape is shown c
 
 describe("fault 23: removal", () => {
   async function removeFirst(hooks: ServerHooks): Promise<{ rig: Rig; kind: string }> {
-    const rig = (last = await Rig.open({ hooks }));
+    const rig = await Rig.open({ hooks });
     rig.transcriber.start();
     await rig.transcriber.finishSending(20_000);
     await rig.transcriber.settled(20_000);
@@ -511,13 +547,13 @@ test("fault 24: a retrieved item does not change what is saved", async () => {
 });
 
 test("fault 25: a dead connection is noticed in silence", async () => {
-  const rig = (last = await Rig.open({
+  const rig = await Rig.open({
     growing: true,
     timing: { pingMs: 50, deadMs: 100, retryMs: [] },
     hooks: {
       incoming: (event, connection) => (setImmediate(() => connection.stall()), event["type"] === "session.update"),
     },
-  }));
+  });
   rig.transcriber.start();
   while (rig.transcriber.state.kind !== "failed") await later(10);
   rig.feed.complete();
@@ -533,7 +569,6 @@ test("fault 26: a late completion of the last recording is not written into the 
   const first = await run({ hooks, samples: sampleBytes.subarray(0, 4_300 * 48) }, { settleMs: 100 });
   expect(first.messages).toEqual([]);
   const second = await Rig.open();
-  last = second;
   second.transcriber.start();
   for (const send of lateSends) send();
   const result = await second.finish();

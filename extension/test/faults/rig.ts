@@ -91,6 +91,9 @@ export interface RigResult {
 
 const folders: string[] = [];
 
+/** Every rig since the last look: who looks empties it. */
+export const openedRigs: Rig[] = [];
+
 export function clearRigs(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
@@ -182,6 +185,7 @@ export class Rig {
       onEvidenceError: (error) => note((rig) => rig.errors.push(error)),
     });
     made.rig = new Rig(folder, session, recorder, transcriber, feed, server, samples);
+    openedRigs.push(made.rig);
     return made.rig;
   }
 
@@ -223,12 +227,13 @@ export class Rig {
     };
   }
 
-  /** No byte of any file holds the key. */
+  /** Where the key is found that must be nowhere: files of the store's folder, states, errors, what is shown. */
   secretsFound(): string[] {
     const needles = [KEY, KEY.slice(3), Buffer.from(KEY).toString("base64")];
-    return readFiles(this.session.location)
+    const told = JSON.stringify([this.states, this.errors.map(String), this.snapshot]);
+    return readFiles(this.folder)
       .filter((file) => needles.some((needle) => readFileSync(file).includes(needle)))
-      .concat(needles.filter((needle) => JSON.stringify([this.states, this.errors.map(String)]).includes(needle)));
+      .concat(needles.filter((needle) => told.includes(needle)));
   }
 }
 
