@@ -3,6 +3,7 @@
  * that a long file never sits in memory. A file that already has that format passes through byte for byte.
  */
 import { open, type FileHandle } from "node:fs/promises";
+import { encodePcm16 } from "./pcm16";
 import { SAMPLE_RATE } from "./protocol";
 import { Resampler } from "./resampler";
 
@@ -20,6 +21,8 @@ export class UnreadableWav extends Error {
 }
 
 const PIECE_FRAMES = 4_800;
+/** What a sample of 1 is in 16 bits. */
+const FULL_SCALE = 32_768;
 
 export class PcmSource {
   #position = 0;
@@ -78,9 +81,9 @@ export class PcmSource {
     const bytes = raw.subarray(0, whole);
     if (this.#resampler === undefined && encoding === "int" && bits === 16 && channels === 1) return bytes;
     const mono = toMono(bytes, this.layout);
-    if (this.#resampler === undefined) return toPcm16(mono);
+    if (this.#resampler === undefined) return encodePcm16(mono, FULL_SCALE);
     const resampled = this.#resampler.push(mono);
-    return toPcm16(atEnd ? [...resampled, ...this.#resampler.drain()] : resampled);
+    return encodePcm16(atEnd ? [...resampled, ...this.#resampler.drain()] : resampled, FULL_SCALE);
   }
 }
 
@@ -148,13 +151,4 @@ function sampleReader(bytes: Buffer, encoding: "int" | "float", bits: number): (
   if (bits === 8) return (at) => (bytes.readUInt8(at) - 128) / 128;
   const scale = 2 ** (bits - 1);
   return (at) => bytes.readIntLE(at, bits / 8) / scale;
-}
-
-function toPcm16(samples: ArrayLike<number>): Buffer {
-  const out = Buffer.alloc(samples.length * 2);
-  for (let at = 0; at < samples.length; at += 1) {
-    const value = Math.round((samples[at] ?? 0) * 32_768);
-    out.writeInt16LE(Math.max(-32_768, Math.min(32_767, value)), at * 2);
-  }
-  return out;
 }

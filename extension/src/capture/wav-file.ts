@@ -1,23 +1,6 @@
 import { fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs";
-import { BYTES_PER_FRAME, DATA_OFFSET, SAMPLE_RATE } from "./protocol";
-
-/** The 44 bytes before the samples of a 24 kHz mono PCM16 WAV. */
-export function wavHeader(dataBytes: number): Buffer {
-  const header = Buffer.alloc(DATA_OFFSET);
-  header.write("RIFF", 0, "latin1");
-  header.writeUInt32LE(DATA_OFFSET - 8 + dataBytes, 4);
-  header.write("WAVEfmt ", 8, "latin1");
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(SAMPLE_RATE, 24);
-  header.writeUInt32LE(SAMPLE_RATE * BYTES_PER_FRAME, 28);
-  header.writeUInt16LE(BYTES_PER_FRAME, 32);
-  header.writeUInt16LE(BYTES_PER_FRAME * 8, 34);
-  header.write("data", 36, "latin1");
-  header.writeUInt32LE(dataBytes, 40);
-  return header;
-}
+import { wavHeader } from "@persyk/store";
+import { DATA_OFFSET } from "./protocol";
 
 /** The WAV that a capture writes, on a descriptor it was given. Samples first, then the header that claims them. */
 export class WavFile {

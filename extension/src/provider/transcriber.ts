@@ -11,7 +11,8 @@ import { type ConnectionPlan } from "./plan";
 import { TurnLedger } from "./turn-ledger";
 import { TurnDetector } from "./vad/turn-detector";
 import { type VoiceActivity } from "./vad/voice-activity";
-import { Resampler } from "../capture/resampler";
+import { Pcm16Resampler } from "../capture/pcm16";
+import { BYTES_PER_MS, SAMPLE_RATE } from "../capture/protocol";
 
 export interface TranscriberTiming extends ConnectionTiming {
   /** Waits between attempts that follow each other without a turn succeeding; their number is the bound. */
@@ -65,7 +66,7 @@ interface Live {
   origin: number;
   openedAt: number;
   detector: TurnDetector;
-  resampler: Resampler | undefined;
+  resampler: Pcm16Resampler | undefined;
   drainTimer?: NodeJS.Timeout;
   /** An answer was refused because another one was running: it is asked for when that one is done. */
   owesReply: boolean;
@@ -74,7 +75,6 @@ interface Live {
 }
 
 const CHUNK_BYTES = 4_800;
-const BYTES_PER_MS = 48;
 /** Servers refuse to commit less than 100 ms. */
 const MIN_COMMIT_BYTES = 100 * BYTES_PER_MS;
 /** Sent and not shown to be taken by the peer: about 12 s of sound. */
@@ -223,7 +223,7 @@ export class Transcriber {
       detector: new TurnDetector(this.options.activity),
       owesReply: false,
       awaitsReply: false,
-      resampler: plan.sampleRate === 24_000 ? undefined : new Resampler(24_000, plan.sampleRate),
+      resampler: plan.sampleRate === SAMPLE_RATE ? undefined : new Pcm16Resampler(SAMPLE_RATE, plan.sampleRate),
       connection: new RealtimeConnection(
         id,
         plan,
@@ -359,7 +359,7 @@ export class Transcriber {
 
   #sendAudio(live: Live, samples: Buffer, start: number, end: number): void {
     const offset = this.options.recordingOffset;
-    const resampled = live.resampler === undefined ? samples : resample(live.resampler, samples);
+    const resampled = live.resampler === undefined ? samples : live.resampler.push(samples);
     const event = { type: "input_audio_buffer.append", audio: resampled.toString("base64") };
     const wav = live.resampler === undefined ? { start: offset + start, end: offset + end } : undefined;
     this.#sendOn(live, event, wav);
@@ -462,15 +462,4 @@ export class Transcriber {
       waiters.add(done);
     });
   }
-}
-
-function resample(resampler: Resampler, samples: Buffer): Buffer {
-  const values = new Float64Array(samples.length / 2);
-  for (let at = 0; at < values.length; at += 1) values[at] = samples.readInt16LE(at * 2);
-  const out = resampler.push(values);
-  const bytes = Buffer.alloc(out.length * 2);
-  for (const [at, value] of out.entries()) {
-    bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(value))), at * 2);
-  }
-  return bytes;
 }

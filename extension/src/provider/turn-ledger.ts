@@ -1,6 +1,5 @@
+import { BYTES_PER_MS } from "../capture/protocol";
 import { type JsonRecord, numberAt, recordAt, textAt } from "./json";
-
-const BYTES_PER_MS = 48;
 
 interface LedgerTurn {
   itemId: string | undefined;

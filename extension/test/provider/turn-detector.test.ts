@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
+import { BYTES_PER_MS } from "../../src/capture/protocol";
 import { TurnDetector, type TurnEvent } from "../../src/provider/vad/turn-detector";
 import { createVoiceActivity, type VoiceActivity } from "../../src/provider/vad/voice-activity";
 
 const sample = readFileSync(path.join(__dirname, "../../../assets/sample.wav")).subarray(44);
-const BYTES_PER_MS = 48;
 
 /** Feeds pieces and collects the turns as pairs of milliseconds. */
 function turnsOf(detector: TurnDetector, pieces: Iterable<Buffer>): [number, number][] {

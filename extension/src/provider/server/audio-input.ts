@@ -1,8 +1,8 @@
+import { BYTES_PER_MS } from "../../capture/protocol";
 import { TurnDetector } from "../vad/turn-detector";
-import { type VoiceActivity } from "../vad/voice-activity";
+import { VAD_FRAME_BYTES, type VoiceActivity } from "../vad/voice-activity";
 import { type ServerVad } from "./session-config";
 
-const BYTES_PER_MS = 48;
 /** The least audio that makes a turn. */
 const MIN_COMMIT_BYTES = 100 * BYTES_PER_MS;
 
@@ -61,7 +61,8 @@ export class AudioInput {
       return;
     }
     // Small steps, so that a turn's end inside a large piece does not swallow the start of the next.
-    for (let at = 0; at < samples.length; at += 960) this.#detect(detector, samples.subarray(at, at + 960));
+    for (let at = 0; at < samples.length; at += VAD_FRAME_BYTES)
+      this.#detect(detector, samples.subarray(at, at + VAD_FRAME_BYTES));
   }
 
   #detect(detector: TurnDetector, samples: Buffer): void {

@@ -1,4 +1,5 @@
 /** One connection of the loopback server: a GA transcription or conversation session. */
+import { BYTES_PER_MS } from "../../capture/protocol";
 import { isRecord, type Json, type JsonRecord, recordAt, textAt } from "../json";
 import { transcriptionModel } from "../models";
 import { type VoiceActivity } from "../vad/voice-activity";
@@ -31,7 +32,6 @@ interface Turn {
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const BYTES_PER_SECOND = 48_000;
 
 export class ServerSession {
   readonly #conversation = new Conversation();
@@ -210,7 +210,7 @@ export class ServerSession {
       const transcript = await turn.engineTurn.finish();
       const entry = this.#conversation.find(turn.itemId);
       if (entry !== undefined) entry.value = { ...entry.value, content: [{ type: "input_audio", transcript }] };
-      const usage = { type: "duration", seconds: Math.round(turn.bytes / (BYTES_PER_SECOND / 10)) / 10 };
+      const usage = { type: "duration", seconds: Math.round(turn.bytes / (100 * BYTES_PER_MS)) / 10 };
       if (wanted) this.#send({ type: `${name}.completed`, ...ids, transcript, usage });
     } catch (error) {
       const code = error instanceof EngineFailure ? error.code : "internal";

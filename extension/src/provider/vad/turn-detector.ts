@@ -1,6 +1,5 @@
+import { BYTES_PER_MS } from "../../capture/protocol";
 import { VAD_FRAME_BYTES, type VoiceActivity } from "./voice-activity";
-
-const BYTES_PER_MS = 48;
 
 export interface TurnDetectorOptions {
   /** Silence that ends a turn. */

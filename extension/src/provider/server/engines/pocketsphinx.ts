@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { errnoName } from "../../../capture/errno";
-import { Resampler } from "../../../capture/resampler";
+import { Pcm16Resampler } from "../../../capture/pcm16";
+import { SAMPLE_RATE } from "../../../capture/protocol";
 import { EngineFailure, type EngineTurn, type SpeechEngine, type TurnOptions } from "../speech-engine";
 
 const ENGINE_RATE = 16_000;
-const CAPTURE_RATE = 24_000;
 /** The engine flushes its last words only when it has heard that the speech is over. */
 const TRAILING_SILENCE_MS = 300;
 /** A recognition takes less than the sound's own length; this catches one that hangs. */
@@ -32,7 +32,7 @@ export class PocketsphinxEngine implements SpeechEngine {
 class PocketsphinxTurn implements EngineTurn {
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
-  readonly #resampler = new Resampler(CAPTURE_RATE, ENGINE_RATE);
+  readonly #resampler = new Pcm16Resampler(SAMPLE_RATE, ENGINE_RATE);
   #output = "";
   #failure: EngineFailure | undefined;
 
@@ -44,6 +44,7 @@ class PocketsphinxTurn implements EngineTurn {
     // The engine opens the device of its standard input by name, which a pipe allows and Node's socket does not.
     const args = ["-c", 'cat | "$0" -infile /dev/stdin -logfn /dev/null', program];
     this.#child = spawn("/bin/sh", args, { stdio: ["pipe", "pipe", "ignore"], detached: true });
+    // A pipe that breaks is an engine that ended early, which its exit says.
     this.#child.stdin?.on("error", () => undefined);
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#heard(text));
     this.ended = new Promise((resolve) => {
@@ -61,14 +62,12 @@ class PocketsphinxTurn implements EngineTurn {
   }
 
   push(samples: Buffer): void {
-    const values = new Float64Array(samples.length / 2);
-    for (let at = 0; at < values.length; at += 1) values[at] = samples.readInt16LE(at * 2);
-    this.#write(this.#resampler.push(values));
+    this.#write(this.#resampler.push(samples));
   }
 
   async finish(): Promise<string> {
     this.#write(this.#resampler.drain());
-    this.#write(new Array<number>((ENGINE_RATE * TRAILING_SILENCE_MS) / 1_000).fill(0));
+    this.#write(Buffer.alloc(2 * ((ENGINE_RATE * TRAILING_SILENCE_MS) / 1_000)));
     this.#child.stdin?.end();
     const watchdog = setTimeout(() => this.cancel(), HANG_MS);
     await this.ended;
@@ -93,13 +92,8 @@ class PocketsphinxTurn implements EngineTurn {
     }
   }
 
-  #write(values: readonly number[]): void {
-    if (values.length === 0 || this.#child.stdin?.writable !== true) return;
-    const bytes = Buffer.alloc(values.length * 2);
-    for (const [at, value] of values.entries()) {
-      bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(value))), at * 2);
-    }
-    this.#child.stdin.write(bytes);
+  #write(samples: Buffer): void {
+    if (samples.length > 0 && this.#child.stdin?.writable === true) this.#child.stdin.write(samples);
   }
 }
 

@@ -1,3 +1,4 @@
+import { BYTES_PER_MS } from "../../../capture/protocol";
 import { EngineFailure, type EngineTurn, type SpeechEngine, type TurnOptions } from "../speech-engine";
 
 /** What is said in a recording, with times in milliseconds of its sound. */
@@ -14,8 +15,6 @@ export interface ScriptedTurn {
   /** How long the recognition takes after the end of the turn. */
   latencyMs?: number;
 }
-
-const BYTES_PER_MS = 48;
 
 /**
  * Replays a known transcript: a turn that hears at least the middle of a scripted one says its text, word by word as the

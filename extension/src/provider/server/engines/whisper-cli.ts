@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { Resampler } from "../../../capture/resampler";
+import { wavHeader } from "@persyk/store";
+import { Pcm16Resampler } from "../../../capture/pcm16";
+import { SAMPLE_RATE } from "../../../capture/protocol";
 import { EngineFailure, type EngineTurn, type SpeechEngine, type TurnOptions } from "../speech-engine";
 
 const ENGINE_RATE = 16_000;
-const CAPTURE_RATE = 24_000;
-/** The model hallucinates on less. */
-const MIN_SECONDS = 1.1;
+/** The model hallucinates on less than 1.1 s. */
+const MIN_BYTES = 2 * ENGINE_RATE * 1.1;
 const MAX_OUTPUT_CHARS = 1024 * 1024;
 
 /** whisper.cpp's `whisper-cli` with a model file: one run for each turn, one at a time. */
@@ -90,26 +91,8 @@ function cleaned(output: string): string {
 }
 
 function toEngineWav(samples: Buffer): Buffer {
-  const resampler = new Resampler(CAPTURE_RATE, ENGINE_RATE);
-  const values = new Float64Array(samples.length / 2);
-  for (let at = 0; at < values.length; at += 1) values[at] = samples.readInt16LE(at * 2);
-  const resampled = [...resampler.push(values), ...resampler.drain()];
-  const frames = Math.max(resampled.length, Math.ceil(MIN_SECONDS * ENGINE_RATE));
-  const wav = Buffer.alloc(44 + frames * 2);
-  wav.write("RIFF", 0, "latin1");
-  wav.writeUInt32LE(36 + frames * 2, 4);
-  wav.write("WAVEfmt ", 8, "latin1");
-  wav.writeUInt32LE(16, 16);
-  wav.writeUInt16LE(1, 20);
-  wav.writeUInt16LE(1, 22);
-  wav.writeUInt32LE(ENGINE_RATE, 24);
-  wav.writeUInt32LE(ENGINE_RATE * 2, 28);
-  wav.writeUInt16LE(2, 32);
-  wav.writeUInt16LE(16, 34);
-  wav.write("data", 36, "latin1");
-  wav.writeUInt32LE(frames * 2, 40);
-  for (const [at, value] of resampled.entries()) {
-    wav.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(value))), 44 + at * 2);
-  }
-  return wav;
+  const resampler = new Pcm16Resampler(SAMPLE_RATE, ENGINE_RATE);
+  const sound = Buffer.concat([resampler.push(samples), resampler.drain()]);
+  const silence = Buffer.alloc(Math.max(0, MIN_BYTES - sound.length));
+  return Buffer.concat([wavHeader(sound.length + silence.length, ENGINE_RATE), sound, silence]);
 }
