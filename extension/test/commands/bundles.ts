@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createElement, type ComponentType } from "react";
+import { errorCode } from "../../src/lib/error-code";
 import { Screen } from "../raycast-api/screen";
 import { enterCommand } from "../raycast-api/world";
 
@@ -31,16 +32,30 @@ export function bundleFolder(): string {
     writeFileSync(marker, "");
     return output;
   } finally {
-    rmSync(lock, { recursive: true, force: true });
+    rmSync(lock, { force: true });
   }
 }
 
+/** The lock is a file with its holder's pid: one whose holder was killed is nobody's. */
 function take(): boolean {
   try {
-    mkdirSync(lock);
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (errorCode(error) !== "EEXIST") throw error;
+  }
+  if (!isHeld()) rmSync(lock, { force: true });
+  return false;
+}
+
+function isHeld(): boolean {
+  try {
+    process.kill(Number(readFileSync(lock, "utf8")), 0);
+    return true;
+  } catch (error) {
+    // The holder has ended, or has released it just now.
+    const code = errorCode(error);
+    if (code === "ESRCH" || code === "ENOENT") return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import type * as Api from "@raycast/api";
+import { errorCode } from "../../src/lib/error-code";
 import { changed, world } from "./world";
 
 /** The functions of the API that act on the world outside the window, each typed against the real one. */
@@ -274,7 +275,7 @@ class CacheDouble {
     try {
       return JSON.parse(readFileSync(this.#file, "utf8"));
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+      if (errorCode(error) === "ENOENT") return {};
       throw error;
     }
   }
