@@ -6,8 +6,8 @@ import { readAgentSession, type AgentSession } from "@persyk/store";
 import { type AgentRow } from "../hooks/useAgentSessions";
 import { counted, dateText } from "../lib/format";
 import { highlighted, plain } from "../lib/markdown";
+import { problemMarkdown } from "../lib/problem-markdown";
 import { problemOf } from "../lib/problems";
-import { problemMarkdown } from "./ProblemView";
 
 interface Props {
   row: AgentRow;

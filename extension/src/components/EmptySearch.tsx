@@ -1,6 +1,6 @@
 import { Action, ActionPanel, Icon, List, openExtensionPreferences } from "@raycast/api";
 import { type ReactElement } from "react";
-import { openCommand } from "../lib/raycast";
+import { showCommand } from "../lib/mend";
 import { type Filter } from "../lib/rows";
 import { type Settings } from "../lib/settings";
 
@@ -45,11 +45,11 @@ export function EmptySearch({ needle, filter, settings }: Props): ReactElement {
       description="Record something, and it is here with its transcript."
       actions={
         <ActionPanel>
-          <Action title="Record" icon={Icon.Microphone} onAction={() => void openCommand("record")} />
+          <Action title="Record" icon={Icon.Microphone} onAction={() => void showCommand("record")} />
           <Action
             title="Transcribe Audio File"
             icon={Icon.Document}
-            onAction={() => void openCommand("transcribe-audio-file")}
+            onAction={() => void showCommand("transcribe-audio-file")}
           />
         </ActionPanel>
       }

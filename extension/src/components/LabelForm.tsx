@@ -1,7 +1,7 @@
 import { Action, ActionPanel, Form, Icon, Toast, showToast, useNavigation } from "@raycast/api";
 import { type ReactElement } from "react";
 import { type Library } from "@persyk/store";
-import { attempt } from "../lib/session-actions";
+import { attempt } from "../lib/mend";
 import { withSession } from "../lib/store";
 
 interface Props {

@@ -16,7 +16,8 @@ import { copyTranscript } from "../lib/copy";
 import { confirmDiscard, confirmRemoval } from "../lib/live-actions";
 import { finishedMarkdown, liveMarkdown, welcomeMarkdown } from "../lib/live-markdown";
 import { shorten } from "../lib/format";
-import { openCommand, refreshMenuBar } from "../lib/raycast";
+import { showCommand } from "../lib/mend";
+import { refreshMenuBar } from "../lib/raycast";
 import { type RecordingFace } from "../lib/recording-face";
 import { recordings, type Recordings, type RecordingTarget } from "../lib/recording";
 import { describeProvider, type Settings } from "../lib/settings";
@@ -204,7 +205,7 @@ function ShowSession({ session }: { session: { location: string } | null }): Rea
     <Action
       title="Show Session"
       icon={Icon.Eye}
-      onAction={() => void openCommand("session-detail", { arguments: { session: location } })}
+      onAction={() => void showCommand("session-detail", { arguments: { session: location } })}
     />
   );
 }
@@ -215,6 +216,6 @@ function PreferencesAction(): ReactElement {
 
 function SearchAction(): ReactElement {
   return (
-    <Action title="Search Sessions" icon={Icon.MagnifyingGlass} onAction={() => void openCommand("search-sessions")} />
+    <Action title="Search Sessions" icon={Icon.MagnifyingGlass} onAction={() => void showCommand("search-sessions")} />
   );
 }

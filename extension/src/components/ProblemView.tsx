@@ -1,8 +1,9 @@
 import { ActionPanel, Detail, Icon, List } from "@raycast/api";
 import { type ReactElement, type ReactNode } from "react";
-import { plain } from "../lib/markdown";
+import { type RemedyHandlers } from "../lib/mend";
+import { problemMarkdown } from "../lib/problem-markdown";
 import { type Problem } from "../lib/problems";
-import { RemedyAction, type RemedyHandlers } from "./RemedyAction";
+import { RemedyAction } from "./RemedyAction";
 
 interface Props {
   problem: Problem;
@@ -41,13 +42,4 @@ export function ProblemEmptyView({ problem, handlers, children }: Props): ReactE
       }
     />
   );
-}
-
-export function problemMarkdown({ title, cause, remedy }: Problem): string {
-  return [`# ${plain(title)}`, plain(cause), ...(remedy === "" ? [] : [plain(remedy)])].join("\n\n");
-}
-
-/** One line of warning above other content. */
-export function warningMarkdown({ title, cause, remedy }: Problem): string {
-  return `> **Warning: ${plain(title)}.** ${plain(`${cause} ${remedy}`.trim())}`;
 }

@@ -2,7 +2,7 @@ import { Color, Icon, MenuBarExtra } from "@raycast/api";
 import { usePromise } from "@raycast/utils";
 import { useMemo, type ReactElement } from "react";
 import { shorten } from "../lib/format";
-import { openCommand } from "../lib/raycast";
+import { showCommand } from "../lib/mend";
 import { faceOf } from "../lib/recording-face";
 import { recordings } from "../lib/recording";
 
@@ -30,7 +30,7 @@ export function RecordingStatus(): ReactElement | null {
         {face.phase === "finishing" ? null : (
           <MenuBarExtra.Item title="Stop Recording" icon={Icon.Stop} onAction={() => void source.stop()} />
         )}
-        <MenuBarExtra.Item title="Show Recording" icon={Icon.Eye} onAction={() => void openCommand("record")} />
+        <MenuBarExtra.Item title="Show Recording" icon={Icon.Eye} onAction={() => void showCommand("record")} />
       </MenuBarExtra.Section>
     </MenuBarExtra>
   );

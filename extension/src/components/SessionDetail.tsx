@@ -2,6 +2,7 @@ import { Action, ActionPanel, Detail, Icon, Keyboard, useNavigation } from "@ray
 import { useMemo, useState, type ReactElement } from "react";
 import { useSessionView } from "../hooks/useSessionView";
 import { plain } from "../lib/markdown";
+import { warningMarkdown } from "../lib/problem-markdown";
 import { problemOf } from "../lib/problems";
 import { copySession, recoverSession } from "../lib/session-actions";
 import { type Settings } from "../lib/settings";
@@ -10,7 +11,7 @@ import { transcriptMarkdown, type SessionView } from "../lib/transcript";
 import { BranchList } from "./BranchList";
 import { ManageActions } from "./ManageActions";
 import { MessageList } from "./MessageList";
-import { ProblemView, warningMarkdown } from "./ProblemView";
+import { ProblemView } from "./ProblemView";
 import { RecordingActions } from "./RecordingActions";
 import { SessionMetadata } from "./SessionMetadata";
 

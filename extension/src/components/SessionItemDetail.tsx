@@ -2,12 +2,12 @@ import { List } from "@raycast/api";
 import { type ReactElement, useMemo } from "react";
 import { useSessionView } from "../hooks/useSessionView";
 import { highlighted } from "../lib/markdown";
+import { problemMarkdown } from "../lib/problem-markdown";
 import { problemOf } from "../lib/problems";
 import { type Row } from "../lib/rows";
 import { type Settings } from "../lib/settings";
 import { openLibrary } from "../lib/store";
 import { transcriptMarkdown } from "../lib/transcript";
-import { problemMarkdown } from "./ProblemView";
 import { SessionMetadata } from "./SessionMetadata";
 
 /** The transcript beside the list, with what was found above it. */

@@ -13,7 +13,7 @@ export function useSimilar(library: Library, text: string, options: { execute: b
       const signal = abortable.current?.signal ?? new AbortController().signal;
       titles.current ??= newestRows(library, signal);
       try {
-        return { needle, rows: similarRows(needle, await titles.current, new Set()) };
+        return { needle, rows: similarRows(needle, await titles.current) };
       } catch (error) {
         titles.current = null;
         throw error;

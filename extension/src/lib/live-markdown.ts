@@ -1,5 +1,5 @@
-import { warningMarkdown } from "../components/ProblemView";
 import { plain } from "./markdown";
+import { warningMarkdown } from "./problem-markdown";
 import { type RecordingFace } from "./recording-face";
 import { describeProvider, type Settings } from "./settings";
 

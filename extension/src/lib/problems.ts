@@ -120,6 +120,7 @@ const faces: Readonly<Record<string, Face>> = {
   "asset-invalid": { title: "The Recording Is Damaged", action: finder },
   "already-removed": { title: "Already Removed", action: { kind: "none" } },
   unavailable: { title: "Not on This Mac", action: finder },
+  "command-not-opened": { title: "The Command Did Not Open", action: { kind: "open-preferences" } },
 };
 
 /** The face of a report of the session host. */

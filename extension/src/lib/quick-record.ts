@@ -91,6 +91,6 @@ function summary(text: string, settings: Settings, state: HostState): string {
 
 /** A HUD has no buttons, so what needs one is shown in Record; where that cannot open, the words must do. */
 async function explain(problem: Problem): Promise<void> {
-  const shown = await openCommand("record");
-  if (!shown) await showHUD(`${problem.title}. ${problem.cause} ${problem.remedy}`.trim());
+  const notShown = await openCommand("record");
+  if (notShown !== null) await showHUD(`${problem.title}. ${problem.cause} ${problem.remedy}`.trim());
 }

@@ -1,5 +1,5 @@
-import { LaunchType, launchCommand, showToast, Toast, updateCommandMetadata } from "@raycast/api";
-import { remedyTitle, type Problem, type Remedy } from "./problems";
+import { LaunchType, launchCommand, updateCommandMetadata } from "@raycast/api";
+import { problemOfReport, type Problem } from "./problems";
 
 /** The few calls of Raycast that may fail for reasons that are nobody's fault. */
 
@@ -8,40 +8,31 @@ export async function setSubtitle(subtitle: string | null): Promise<void> {
   await updateCommandMetadata({ subtitle });
 }
 
-/** Lets the menu bar show the new state at once. The command may be disabled, and then there is nothing to refresh. */
-export async function refreshMenuBar(): Promise<boolean> {
-  return launched("recording-status", LaunchType.Background);
+/** Lets the menu bar show the new state at once. It also looks by itself, so that nothing is lost where this fails. */
+export async function refreshMenuBar(): Promise<void> {
+  await launched("recording-status", LaunchType.Background);
 }
 
-/** Opens a command of this extension; false when it is disabled. */
+/** Opens a command of this extension; null when it opened. */
 export async function openCommand(
   name: string,
   options: { arguments?: Record<string, string> } = {},
-): Promise<boolean> {
+): Promise<Problem | null> {
   return launched(name, LaunchType.UserInitiated, options);
 }
 
+/** Raycast has one error for a disabled command, a missing one and anything else; only its message tells which. */
 async function launched(
   name: string,
   type: LaunchType,
   options: { arguments?: Record<string, string> } = {},
-): Promise<boolean> {
+): Promise<Problem | null> {
   try {
     await launchCommand({ name, type, ...options });
-    return true;
+    return null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return false;
+    const remedy = "If the command is disabled, enable it in the preferences.";
+    return problemOfReport({ code: "command-not-opened", message: error.message, remedy });
   }
-}
-
-/** Shows a problem as a toast, with the button that mends it. */
-export async function showProblem(problem: Problem, mend: (remedy: Remedy) => void): Promise<Toast> {
-  const title = remedyTitle(problem.action);
-  return showToast({
-    style: Toast.Style.Failure,
-    title: problem.title,
-    message: `${problem.cause} ${problem.remedy}`.trim(),
-    ...(title === null ? {} : { primaryAction: { title, onAction: () => mend(problem.action) } }),
-  });
 }

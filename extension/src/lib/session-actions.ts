@@ -1,27 +1,14 @@
 import path from "node:path";
 import { Alert, Clipboard, Icon, Toast, confirmAlert, showHUD, showInFinder, showToast } from "@raycast/api";
 import { transcriptText, type ExportFormat, type Library } from "@persyk/store";
-import { mend } from "../components/RemedyAction";
 import { copyTranscript } from "./copy";
 import { exportToFolder } from "./exports";
-import { problemOf } from "./problems";
+import { attempt } from "./mend";
 import { recoverySteps } from "./recovery-steps";
-import { showProblem } from "./raycast";
 import { type Settings } from "./settings";
 import { withSession } from "./store";
 
 /** What can be done with a session, each with its confirmation, its toast and its failure. */
-
-/** Runs one action; a failure is shown with what mends it. True when it was done. */
-export async function attempt(location: string, work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    await showProblem(problemOf(error, { location }), (remedy) => void mend(remedy));
-    return false;
-  }
-}
 
 export function copySession(
   library: Library,

@@ -12,9 +12,8 @@ const MAX_SIMILAR = 10;
 const THRESHOLD = 0.4;
 
 /** The rows with a title like the text, best first. */
-export function similarRows(text: string, rows: readonly Row[], except: ReadonlySet<string>): Row[] {
-  const candidates = rows.filter((row) => !except.has(row.key));
-  const fuse = new Fuse(candidates, {
+export function similarRows(text: string, rows: readonly Row[]): Row[] {
+  const fuse = new Fuse(rows, {
     keys: ["title"],
     threshold: THRESHOLD,
     ignoreLocation: true,
