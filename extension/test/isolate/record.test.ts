@@ -134,22 +134,33 @@ test("exact silence is a warning with a cause, and no message", async () => {
 });
 
 test("the connection is cut, and the recording says so and goes on", async () => {
-  let cut = false;
+  let isCut = false;
+  let isSeen = false;
   await bench.start({
     hooks: {
+      // Nobody gets through until it was seen that the connection is gone.
+      connected: (connection) => {
+        if (isCut && !isSeen) connection.destroy();
+      },
       outgoing: (event, send, connection) => {
         send(event);
-        if (!cut && JSON.stringify(event).includes("transcription.completed")) {
-          cut = true;
+        if (!isCut && JSON.stringify(event).includes("transcription.completed")) {
+          isCut = true;
           connection.destroy();
         }
       },
     },
   });
-  const view = bench.isolate({ pace: 2 });
+  const view = bench.isolate({ pace: 1 });
   await view.call(record);
   await view.call({ do: "until", text: firstWords });
+  await view.call({ do: "until", text: "interrupted; the recording goes on" });
+  expect(isCut).toBe(true);
+  expect(ended()).toBe(false);
+  isSeen = true;
   await until("it is finished", ended);
+  // The script's times count from each connection's own start, so that only the number of messages is known.
+  expect(bench.records().filter((entry) => entry["type"] === "message")).toHaveLength(words.length);
   expect(bench.wavBytes()).toBeGreaterThan(13 * 48_000);
 });
 
