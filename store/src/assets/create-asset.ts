@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { StoreError } from "../errors";
+import { cleanUp } from "../platform/clean-up";
 import { asStoreError, errnoName } from "../platform/errno";
 import { type FileSystem, type OpenFile } from "../platform/fs";
 import { assertPinned, type PinnedDirectory } from "../platform/pinned-directory";
@@ -84,7 +85,7 @@ export async function writeProtocolAsset(
     }
   } catch (error) {
     // No reference was given out, so the partial file is nobody's. What remains if this fails too is only unused space.
-    await fs.unlink(asset.path).catch(() => undefined);
+    await cleanUp(() => fs.unlink(asset.path));
     throw asStoreError(error, { location: session.path }, "write the asset");
   }
   return {

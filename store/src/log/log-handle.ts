@@ -5,6 +5,7 @@
 import { type BigIntStats } from "node:fs";
 import { join } from "node:path";
 import { StoreError, type ErrorPlace } from "../errors";
+import { cleanUp } from "../platform/clean-up";
 import { asStoreError, errnoName } from "../platform/errno";
 import { type FileSystem, type OpenFile } from "../platform/fs";
 import {
@@ -116,12 +117,7 @@ export class LogHandle {
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    if (file === undefined) return;
-    try {
-      await file.close();
-    } catch (error) {
-      // The bytes that were acknowledged are synced; a late error of closing says nothing about them.
-      if (errnoName(error) === undefined) throw error;
-    }
+    // The bytes that were acknowledged are synced; a late error of closing says nothing about them.
+    if (file !== undefined) await cleanUp(() => file.close());
   }
 }

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { StoreError } from "../errors";
+import { cleanUp } from "../platform/clean-up";
 import { errnoName } from "../platform/errno";
 import { type FileSystem } from "../platform/fs";
 import { writeFully } from "../platform/whole-file";
@@ -72,10 +73,6 @@ async function writeNew(fs: FileSystem, path: string, bytes: Uint8Array): Promis
 }
 
 /** Removes a file that was never published. Failing at that leaves an unused file; the first error is the one to report. */
-async function discard(fs: FileSystem, path: string): Promise<void> {
-  try {
-    await fs.unlink(path);
-  } catch (error) {
-    if (errnoName(error) === undefined) throw error;
-  }
+function discard(fs: FileSystem, path: string): Promise<void> {
+  return cleanUp(() => fs.unlink(path));
 }

@@ -5,6 +5,7 @@ import { encodeRecord } from "../format/codec";
 import { isId } from "../format/ids";
 import { type SessionHeader } from "../format/schema";
 import { publishExclusively } from "../log/publish";
+import { cleanUp } from "../platform/clean-up";
 import { asStoreError, errnoName } from "../platform/errno";
 import { type FileSystem } from "../platform/fs";
 import { LOG_NAME } from "./log-name";
@@ -55,11 +56,6 @@ async function publishSession(fs: FileSystem, root: string, id: string, header: 
 
 /** Takes back a session that nobody was told of. What cannot be removed is an empty or header-only session. */
 async function withdraw(fs: FileSystem, location: string): Promise<void> {
-  for (const step of [() => fs.unlink(join(location, LOG_NAME)), () => fs.rmdir(location)]) {
-    try {
-      await step();
-    } catch (error) {
-      if (errnoName(error) === undefined) throw error;
-    }
-  }
+  await cleanUp(() => fs.unlink(join(location, LOG_NAME)));
+  await cleanUp(() => fs.rmdir(location));
 }
