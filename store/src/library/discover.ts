@@ -147,7 +147,16 @@ function isUnknownKind(child: {
 
 /** A link to a session is not followed: where it leads is not under this root. It is worth a word, not a failure. */
 function reportLink(location: string, diagnostics: LibraryDiagnostic[]): void {
-  if (statSync(path.join(location, LOG_NAME), { throwIfNoEntry: false }) === undefined) return;
+  try {
+    if (statSync(path.join(location, LOG_NAME), { throwIfNoEntry: false }) === undefined) return;
+  } catch (error) {
+    const code = errnoOf(error);
+    // A circle of links leads to nothing.
+    if (code === "ELOOP") return;
+    const message = `A symbolic link is not followed, and where it leads cannot be read (${code}).`;
+    diagnostics.push({ code: "link-skipped", message, location });
+    return;
+  }
   diagnostics.push({
     code: "link-skipped",
     message: "A symbolic link to a session is not followed; add the folder it leads to as a root.",

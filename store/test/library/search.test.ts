@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, renameSync, symlinkSync, writeFileSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { Library } from "../../src/library/library";
-import { type SearchHit } from "../../src/library/types";
+import { type LibraryDiagnostic, type SearchHit } from "../../src/library/types";
 import { openSession } from "../../src/session/session";
 import { hardText, needleOf, otherSpelling } from "./hard-text";
 import { type Fields, LogText, temporaryFolder, writeSession } from "./sessions";
@@ -503,6 +504,44 @@ describe("roots", () => {
       ["log-not-regular", "linked-log"],
       ["log-not-regular", "odd"],
     ]);
+  });
+
+  test("circles of links and pipes end a list and a search nowhere, and hide no session", async () => {
+    const root = newRoot();
+    const log = new LogText("sound");
+    log.user("needle");
+    const sound = writeSession(root, "sound", log);
+    // Inside a session nothing but its log is looked at.
+    symlinkSync(root, path.join(sound, "assets", "up"));
+    symlinkSync(root, path.join(root, "a"));
+    symlinkSync(".", path.join(root, "parent"));
+    symlinkSync("self", path.join(root, "self"));
+    symlinkSync("pong", path.join(root, "ping"));
+    symlinkSync("ping", path.join(root, "pong"));
+    mkdirSync(path.join(root, "looped-log"));
+    symlinkSync("session.jsonl", path.join(root, "looped-log", "session.jsonl"));
+    mkdirSync(path.join(root, "pipe"));
+    execFileSync("mkfifo", [path.join(root, "pipe", "session.jsonl")]);
+    const refused = [
+      ["log-not-regular", "looped-log"],
+      ["log-not-regular", "pipe"],
+    ];
+    const named = (diagnostics: readonly LibraryDiagnostic[]): string[][] =>
+      diagnostics.map(({ code, location }) => [code, path.basename(location ?? "")]).sort();
+
+    const library = new Library({ writeRoot: root });
+    const page = await library.list();
+    expect(page.sessions.map(({ id }) => id)).toEqual(["sound"]);
+    expect(named(page.diagnostics)).toEqual(refused);
+    const found = await library.search("needle", { limit: 10 });
+    expect(found.hits.map(({ location }) => location)).toEqual([sound]);
+    expect(named(found.diagnostics)).toEqual(refused);
+
+    // A root that is a session itself: the links to it lead to a session then, and are named and not followed.
+    writeFileSync(path.join(root, "session.jsonl"), new LogText("outer").toString());
+    const around = await new Library({ writeRoot: root }).list();
+    expect(around.sessions.map(({ id }) => id)).toEqual(["sound"]);
+    expect(named(around.diagnostics)).toEqual([["link-skipped", "a"], ["link-skipped", "parent"], ...refused]);
   });
 
   const asUser = process.getuid?.() === 0 ? test.skip : test;
