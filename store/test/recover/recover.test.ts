@@ -73,6 +73,40 @@ describe("the tail", () => {
     }
   });
 
+  test("of a file whose content a sync service took away is unavailable: not judged, not repaired, dry or not", async () => {
+    for (const tail of ["", '{"type":"mess', record("c"), "x".repeat(5_000)]) {
+      const opened = await sessionWith(tail);
+      await opened.close();
+      const { location } = opened;
+      // Past the size that some file systems keep without blocks.
+      const log = join(location, "session.jsonl");
+      const [header = "", ...rest] = fs.readFileSync(log, "utf8").split("\n");
+      const pad = JSON.stringify({
+        ...message("p".repeat(5_000), "p"),
+        parentId: null,
+        timestamp: "2026-01-01T00:00:00Z",
+      });
+      fs.writeFileSync(log, [header, pad, ...rest].join("\n"));
+      const faulty = new FaultyFs();
+      const session = await openSession(location, { ...sandbox.context, fs: faulty });
+      const before = readLog(location);
+      faulty.statOf = (stat) => Object.assign(Object.create(Object.getPrototypeOf(stat)), stat, { blocks: 0n });
+      faulty.inject(undefined);
+      for (const dryRun of [true, false]) {
+        await expect(session.recover({ dryRun })).rejects.toMatchObject({ code: "unavailable" });
+      }
+      await expect(openSession(location, { ...sandbox.context, fs: faulty })).rejects.toMatchObject({
+        code: "unavailable",
+      });
+      for (const operation of ["write", "truncate", "link", "rename", "unlink"] as const) {
+        expect(faulty.count(operation)).toBe(0);
+      }
+      expect(readLog(location).equals(before)).toBe(true);
+      expect(fs.readdirSync(location)).toEqual(["session.jsonl"]);
+      await session.close();
+    }
+  });
+
   test.each<[string, string | Buffer]>([
     ["zeros, as a power loss leaves them", Buffer.alloc(300)],
     ["a syntax error that nothing can continue", '{"type":"message",,'],
