@@ -10,7 +10,7 @@ import { isStoreError } from "../../src/errors";
 import { createSession } from "../../src/session/create";
 import { deleteSession, finishDeletions, STAGING_NAME } from "../../src/session/delete";
 import { openSession, type Session } from "../../src/session/session";
-import { FaultyFs, type Fault, type Operation } from "../support/faulty-fs";
+import { FaultyFs, systemError, type Fault, type Operation } from "../support/faulty-fs";
 import { idsIn, message, readLog, Sandbox } from "../support/sandbox";
 
 // Loops of processes and syncs: generous, for a machine that does other things as well.
@@ -246,6 +246,51 @@ describe("which resource gave out", () => {
       await session.close();
     },
   );
+
+  test("a disk that is full after any byte of a record: the log is as it was or the handle is unusable, and a retry works", async () => {
+    const session = await createSession(sandbox.root, sandbox.context);
+    await session.append([message("a", "a")], { parentId: null });
+    const open = faulty.open.bind(faulty);
+    const retry = [message("b é 😀", "b")];
+    const before = readLog(session.location);
+    await session.append(retry, { parentId: "a" });
+    const length = readLog(session.location).length - before.length;
+    await session.close();
+    expect(length).toBeGreaterThan(100);
+
+    for (let taken = 0; taken <= length; taken += 1) {
+      for (const undone of [true, false]) {
+        fs.writeFileSync(join(session.location, "session.jsonl"), before);
+        // At no byte the call fails at once; at the last one all of it was taken and the call fails all the same.
+        const variant = taken === 0 ? {} : taken === length ? { after: true } : { short: taken };
+        const one = await openSession(session.location, sandbox.context);
+        if (!undone) {
+          faulty.open = async (path, mode) => ({
+            ...(await open(path, mode)),
+            truncate: () => Promise.reject(systemError("EIO")),
+          });
+        }
+        faulty.inject({ operation: "write", at: 1, code: "ENOSPC", ...variant });
+        const result = await outcome(() => one.append(retry, { parentId: "a" }));
+        const after = readLog(session.location);
+        if (undone || taken === 0) {
+          expect([taken, result, after.equals(before)]).toEqual([taken, "disk-full", true]);
+        } else {
+          expect([taken, result, after.length]).toEqual([taken, "outcome-unknown", before.length + taken]);
+          expect(await outcome(() => one.append(retry, { parentId: "a" }))).toBe("handle-poisoned");
+        }
+        faulty.inject(undefined);
+        faulty.open = open;
+        const again = result === "disk-full" ? one : await openSession(session.location, sandbox.context);
+        if (again.verdict === "tail-pending") await again.recover();
+        await again.append(retry, { parentId: "a" });
+        expect(again.verdict).toBe("valid");
+        expect(idsIn(readLog(session.location))).toEqual(["a", "b"]);
+        await again.close();
+        await one.close();
+      }
+    }
+  });
 
   test("a sync that failed is unknown, never retried, and no later success of it is believed", async () => {
     const session = await createSession(sandbox.root, sandbox.context);
