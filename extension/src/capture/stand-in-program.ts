@@ -130,6 +130,7 @@ class StandIn {
     try {
       await this.#capture();
     } catch (error) {
+      if (errnoName(error) === undefined) throw error;
       const code = errnoName(error) === "ENOSPC" ? "disk-full" : "write-failed";
       this.#error(code === "disk-full" ? code : "asset-write-failed", "the samples could not be written");
       this.#finish(code, 74);

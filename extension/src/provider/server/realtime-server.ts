@@ -81,12 +81,12 @@ export async function startRealtimeServer(options: RealtimeServerOptions): Promi
   });
   http.on("upgrade", (request, socket, head) => {
     socket.on("error", () => socket.destroy());
-    void admit(options, request).then((refusal) => {
-      if (refusal !== undefined) return refuse(socket, refusal);
+    void admit(options, request).then((admission) => {
+      if ("status" in admission) return refuse(socket, admission);
       if (socket.destroyed) return;
       sockets.handleUpgrade(request, socket, head, (client) => {
         connectionCount += 1;
-        void serve(options, client, request, connectionCount - 1, sessions);
+        void serve(options, client, request, admission.url, connectionCount - 1, sessions);
       });
     });
   });
@@ -119,16 +119,17 @@ function listen(http: Server): Promise<number> {
   });
 }
 
-async function admit(options: RealtimeServerOptions, request: IncomingMessage): Promise<UpgradeRefusal | undefined> {
+async function admit(options: RealtimeServerOptions, request: IncomingMessage): Promise<UpgradeRefusal | { url: URL }> {
   const hooked = await options.hooks?.upgrade?.(request);
   if (hooked !== undefined) return hooked;
   const url = urlOf(request);
+  if (url === undefined) return { status: 400 };
   if (url.pathname !== "/v1/realtime") return { status: 404 };
   if (options.key !== undefined && !presentsKey(request, options.key)) {
     return { status: 401, body: '{"error":{"type":"invalid_request_error","code":"invalid_api_key"}}' };
   }
   const named = url.searchParams.has("model") || url.searchParams.get("intent") === "transcription";
-  return named ? undefined : { status: 400, body: '{"error":{"code":"missing_model"}}' };
+  return named ? { url } : { status: 400, body: '{"error":{"code":"missing_model"}}' };
 }
 
 function presentsKey(request: IncomingMessage, key: string): boolean {
@@ -140,8 +141,9 @@ function presentsKey(request: IncomingMessage, key: string): boolean {
   );
 }
 
-function urlOf(request: IncomingMessage): URL {
-  return new URL(request.url ?? "/", "ws://127.0.0.1");
+/** Anyone on this machine can connect: what was asked for need not be an address. */
+function urlOf(request: IncomingMessage): URL | undefined {
+  return URL.parse(request.url ?? "/", "ws://127.0.0.1") ?? undefined;
 }
 
 function refuse(socket: Duplex, { status, headers = {}, body = "" }: UpgradeRefusal): void {
@@ -154,6 +156,7 @@ async function serve(
   options: RealtimeServerOptions,
   client: WebSocket,
   request: IncomingMessage,
+  url: URL,
   index: number,
   sessions: Set<ServerSession>,
 ): Promise<void> {
@@ -165,7 +168,7 @@ async function serve(
   const connection = connectionOf(client, request, index);
   if (wantsBeta(request)) return refuseBeta(connection);
   const activity = await createVoiceActivity();
-  const url = urlOf(request);
+  if (client.readyState !== client.OPEN) return activity.close();
   const { hooks } = options;
   const session = new ServerSession({
     kind: url.searchParams.get("intent") === "transcription" ? "transcription" : "realtime",
@@ -183,7 +186,6 @@ async function serve(
     sessions.delete(session);
     session.close();
   });
-  if (client.readyState !== client.OPEN) return;
   receive = (text) => {
     const event = parseJsonRecord(text);
     if (event === undefined) return session.malformed();
