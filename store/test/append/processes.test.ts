@@ -1,8 +1,9 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { lockName } from "../../src/lock/lock-target";
 import { createSession } from "../../src/session/create";
 import { openSession } from "../../src/session/session";
-import { Program, bundleProgram, removeBundles, until } from "../support/program";
+import { Program, bundleProgram, removeBundles, rounds, until } from "../support/program";
 import { idsIn, message, readLog, Sandbox } from "../support/sandbox";
 
 // Loops of processes and syncs: generous, for a machine that does other things as well.
@@ -58,6 +59,62 @@ test("a writer that is stopped past the stale time and continued damages nothing
   first.signal("SIGCONT");
   await Promise.all([first.success(), second.success()]);
   await expectBranches(session.location, ["stopped", "other"], 400);
+  await session.close();
+});
+
+/** The folder by which the outer lock of the session is held; there is none while nobody holds it. */
+function lockFolder(location: string): string {
+  const { dev, ino } = fs.statSync(location, { bigint: true });
+  return join(sandbox.locks, `${lockName({ dev, ino, location })}.folder`);
+}
+
+const birthOf = (path: string): bigint =>
+  fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })?.birthtimeNs ?? 0n;
+
+test.each(["stat", "write"])(
+  "a writer whose thread is blocked past the stale time, in the %s of an append, damages nothing",
+  async (call) => {
+    const session = await createSession(sandbox.root, sandbox.context);
+    const wake = join(sandbox.folder, "wake");
+    const env = { LOCK_STALE_MS: "2000" };
+    const first = writer(["append", session.location, "50", "blocked"], { ...env, STALL_AT: call, STALL_UNTIL: wake });
+    await first.line("stalled");
+    const held = birthOf(lockFolder(session.location));
+    const before = readLog(session.location);
+    expect(held).not.toBe(0n);
+    const second = writer(["append", session.location, "50", "other"], env);
+    await until(() => ![0n, held].includes(birthOf(lockFolder(session.location))), "the outer lock is taken over");
+    // Robbed of the outer lock, and still the only one inside.
+    expect(second.lines).toEqual([]);
+    expect(readLog(session.location).equals(before)).toBe(true);
+    fs.writeFileSync(wake, "");
+    await Promise.all([first.success(), second.success()]);
+    expect(first.lines).toContain("awake");
+    await expectBranches(session.location, ["blocked", "other"], 50);
+    await session.close();
+  },
+);
+
+test("three processes meet the lock of a dead holder at one instant, 30 times, and lose, double and tear nothing", async () => {
+  const count = rounds(30);
+  const session = await createSession(sandbox.root, sandbox.context);
+  const names = ["x", "y", "z"];
+  const racers = names.map((name) => writer(["race", session.location, "1", name], { LOCK_STALE_MS: "2000" }));
+  await Promise.all(racers.map((racer) => racer.line("ready")));
+  const folder = lockFolder(session.location);
+  for (let round = 0; round < count; round += 1) {
+    await until(() => !fs.existsSync(folder), "nobody holds the lock");
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.utimesSync(folder, 1, 1);
+    const left = birthOf(folder);
+    const instantMs = Date.now() + 15;
+    for (const racer of racers) racer.say(String(instantMs));
+    await Promise.all(racers.map((racer, index) => racer.line(`ack ${names[index] ?? ""}-${round}`)));
+    expect(birthOf(folder)).not.toBe(left);
+  }
+  for (const racer of racers) racer.child.stdin?.end();
+  await Promise.all(racers.map((racer) => racer.success()));
+  await expectBranches(session.location, names, count);
   await session.close();
 });
 

@@ -4,12 +4,15 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { wavHeader } from "../../../src/assets/wav-format";
 import { type EntryInput } from "../../../src/format/schema";
 import { lockDescriptor } from "../../../src/lock/capture-lock";
 import { LayeredLock } from "../../../src/lock/session-lock";
 import { createSession } from "../../../src/session/create";
 import { deleteSession } from "../../../src/session/delete";
+import { nodeFileSystem, type FileSystem, type OpenFile } from "../../../src/platform/fs";
 import { openSession, type Session } from "../../../src/session/session";
 import { defaultStoreContext } from "../../../src/session/store-context";
 
@@ -17,8 +20,48 @@ const [locks = "", mode = "", place = "", countText = "1", name = "m"] = process
 const count = Number(countText);
 const staleMs = Number(process.env["LOCK_STALE_MS"] ?? "5000");
 const context = defaultStoreContext({
+  fs: stallingFileSystem(),
   lock: new LayeredLock({ directory: locks, times: { staleMs, updateMs: 1_000 } }),
 });
+
+/**
+ * With STALL_AT (`stat`, before the last look at the lock, or `write`, after it) and STALL_UNTIL, a path: the thread is
+ * blocked in that call of the third append, as by an endless loop, until the path exists. No timer runs meanwhile.
+ */
+function stallingFileSystem(): FileSystem {
+  const { STALL_AT: at, STALL_UNTIL: path } = process.env;
+  if (at === undefined || path === undefined) return nodeFileSystem;
+  let calls = 0;
+  const stall = (call: string): void => {
+    if (call !== at || (calls += 1) !== 3) return;
+    say("stalled");
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    while (!fs.existsSync(path)) Atomics.wait(cell, 0, 0, 5);
+    say("awake");
+  };
+  return {
+    ...nodeFileSystem,
+    async open(file, openMode): Promise<OpenFile> {
+      const opened = await nodeFileSystem.open(file, openMode);
+      if (openMode !== "append") return opened;
+      return {
+        fd: opened.fd,
+        read: (buffer, offset, length, position) => opened.read(buffer, offset, length, position),
+        async write(buffer, offset, length, position) {
+          stall("write");
+          return opened.write(buffer, offset, length, position);
+        },
+        async stat(options) {
+          stall("stat");
+          return opened.stat(options);
+        },
+        sync: () => opened.sync(),
+        truncate: (length) => opened.truncate(length),
+        close: () => opened.close(),
+      };
+    },
+  };
+}
 
 function say(line: string): void {
   fs.writeSync(1, `${line}\n`);
@@ -37,6 +80,22 @@ const modes: Record<string, () => Promise<void>> = {
     for (let index = 0; index < count; index += 1) {
       const id = `${name}-${index}`;
       await continuation.append([message(id)]);
+      say(`ack ${id}`);
+    }
+  },
+
+  /** Appends one message a line of standard input, at the time that the line names, to the millisecond. */
+  async race() {
+    const session = await openSession(place, context);
+    const continuation = session.continuation(null);
+    say("ready");
+    let index = 0;
+    for await (const line of createInterface({ input: process.stdin })) {
+      await delay(Math.max(0, Number(line) - Date.now() - 2));
+      while (Date.now() < Number(line)) continue;
+      const id = `${name}-${index}`;
+      await continuation.append([message(id)]);
+      index += 1;
       say(`ack ${id}`);
     }
   },
