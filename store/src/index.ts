@@ -91,7 +91,6 @@ export {
   type CaptureLock,
   type HeldCaptureLock,
   HelperCaptureLock,
-  isCaptureLive,
   lockDescriptor,
   systemCaptureLock,
 } from "./lock/capture-lock";

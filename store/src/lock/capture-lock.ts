@@ -45,13 +45,6 @@ export const systemCaptureLock: CaptureLock = {
   },
 };
 
-/** True while a live capture, or anybody else, holds the lock of the file. */
-export async function isCaptureLive(path: string, lock: CaptureLock = systemCaptureLock): Promise<boolean> {
-  const held = await lock.tryAcquire(path);
-  await held?.release();
-  return held === undefined;
-}
-
 async function locked(path: string, attempt: (path: string) => Promise<Attempt>): Promise<Attempt> {
   try {
     return await attempt(path);
@@ -147,7 +140,9 @@ export function isFlockListed(procLocks: string, inode: bigint): boolean {
 
 /**
  * The capture lock through a program that takes the lock on descriptor 3, says `locked` and holds it until its standard
- * input ends: the capture helper's `lock` command, for systems where nothing else works.
+ * input ends: the capture helper's `lock` command. Nothing takes it by itself. It is the fallback of a host that ships
+ * the helper, given as `captureLock` of the store's context, for a system on which recovery and deletion answer
+ * `capture-lock-unsupported`: a macOS whose `open` ignores the exclusive-lock flag, where there is no `flock(1)` either.
  */
 export class HelperCaptureLock implements CaptureLock {
   readonly #command: readonly [string, ...string[]];

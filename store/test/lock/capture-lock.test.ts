@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HelperCaptureLock, isCaptureLive, isFlockListed, lockDescriptor } from "../../src/lock/capture-lock";
+import { HelperCaptureLock, isFlockListed, lockDescriptor, systemCaptureLock } from "../../src/lock/capture-lock";
 import { recoverWav } from "../../src/assets/wav";
 import { wavHeader } from "../../src/assets/wav-format";
 
@@ -18,6 +18,12 @@ beforeEach(() => {
   fs.writeFileSync(path, Buffer.concat([wavHeader(0), Buffer.alloc(480, 1)]));
 });
 afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+async function isCaptureLive(file: string): Promise<boolean> {
+  const held = await systemCaptureLock.tryAcquire(file);
+  await held?.release();
+  return held === undefined;
+}
 
 async function holder(): Promise<ChildProcess> {
   const child = spawn("flock", ["-x", path, "sh", "-c", "echo held; exec cat"], { stdio: ["pipe", "pipe", "inherit"] });
