@@ -3,38 +3,19 @@
  * stays in the file, so nothing is dropped and no memory grows. Connections that are lost are replaced a bounded number
  * of times, continuing from the first sample that was not acknowledged.
  */
-import { safeCode, providerFailure, isFinalCode, type ProviderFailure } from "./failure";
+import { BYTES_PER_MS } from "../capture/protocol";
+import { Changes } from "./changes";
+import { type ConnectionEnding, RealtimeConnection } from "./connection";
 import { type AudioFeed, type Evidence } from "./evidence";
-import { type ConnectionEnding, type ConnectionTiming, connectionTiming, RealtimeConnection } from "./connection";
-import { type JsonRecord, recordAt, textAt } from "./json";
+import { safeCode, providerFailure, isFinalCode, type ProviderFailure } from "./failure";
+import { type JsonRecord } from "./json";
+import { LiveConnection } from "./live-connection";
 import { type ConnectionPlan } from "./plan";
-import { TurnLedger } from "./turn-ledger";
-import { TurnDetector } from "./vad/turn-detector";
+import { SendPump } from "./send-pump";
+import { type TranscriberTiming, transcriberTiming } from "./timing";
 import { type VoiceActivity } from "./vad/voice-activity";
-import { Pcm16Resampler } from "../capture/pcm16";
-import { BYTES_PER_MS, SAMPLE_RATE } from "../capture/protocol";
 
-export interface TranscriberTiming extends ConnectionTiming {
-  /** Waits between attempts that follow each other without a turn succeeding; their number is the bound. */
-  retryMs: readonly number[];
-  /** A connection this old is replaced at the next pause, before the server's own limit of an hour. */
-  maxConnectionAgeMs: number;
-  /** How long a replaced connection may take to answer what it was asked. */
-  drainMs: number;
-  /** How long a peer may take to answer the close of a connection that the recorder gives up. */
-  closeMs: number;
-  /** A turn this long is committed at the next frame without speech. */
-  maxTurnMs: number;
-}
-
-export const transcriberTiming: TranscriberTiming = {
-  ...connectionTiming,
-  retryMs: [500, 1_000, 2_000, 4_000, 8_000],
-  maxConnectionAgeMs: 55 * 60_000,
-  drainMs: 10_000,
-  closeMs: 1_000,
-  maxTurnMs: 45_000,
-};
+export type { TranscriberTiming } from "./timing";
 
 export type TranscriberState =
   | { kind: "connecting"; attempt: number }
@@ -60,54 +41,39 @@ export interface TranscriberOptions {
   onEvidenceError(error: unknown): void;
 }
 
-interface Live {
-  connection: RealtimeConnection;
-  ledger: TurnLedger;
-  origin: number;
-  openedAt: number;
-  detector: TurnDetector;
-  resampler: Pcm16Resampler | undefined;
-  drainTimer?: NodeJS.Timeout;
-  /** An answer was refused because another one was running: it is asked for when that one is done. */
-  owesReply: boolean;
-  /** An answer was asked for that has not ended. */
-  awaitsReply: boolean;
-}
-
 const CHUNK_BYTES = 4_800;
 /** Servers refuse to commit less than 100 ms. */
 const MIN_COMMIT_BYTES = 100 * BYTES_PER_MS;
-/** Sent and not shown to be taken by the peer: about 12 s of sound. */
-const MAX_IN_FLIGHT_BYTES = 1024 * 1024;
-/** Sends whose evidence is not durable yet; well under the recorder's own bound. */
-const MAX_UNSAVED_SENDS = 160;
 
 export class Transcriber {
   readonly #timing: TranscriberTiming;
   #state: TranscriberState = { kind: "connecting", attempt: 1 };
-  #live: Live | undefined;
+  #live: LiveConnection | undefined;
   /** Replaced connections that still answer. */
-  readonly #draining = new Set<Live>();
+  readonly #draining = new Set<LiveConnection>();
   #resumeAt: number;
   #sent: number;
   #lastSpeechEnd: number | undefined;
   #failures = 0;
   #retryTimer: NodeJS.Timeout | undefined;
-  #unsaved = 0;
-  #pumping = false;
-  #wanted = false;
   #stopped = false;
   #finalCommitDone = false;
   /** A lost connection left turns open: they are not settled before the next one has heard them again. */
   #owesTurns = false;
   readonly #unsubscribe: () => void;
-  readonly #waiters = new Set<() => void>();
+  readonly #changes = new Changes();
+  readonly #pump: SendPump;
 
   constructor(private readonly options: TranscriberOptions) {
     this.#timing = { ...transcriberTiming, ...options.timing };
     this.#resumeAt = options.from ?? 0;
     this.#sent = this.#resumeAt;
-    this.#unsubscribe = options.feed.onChange(() => this.#pump());
+    this.#pump = new SendPump({
+      sendOne: () => this.#sendChunk(),
+      onProgress: () => this.#changes.wake(),
+      onError: options.onEvidenceError,
+    });
+    this.#unsubscribe = options.feed.onChange(() => this.#pump.run());
   }
 
   start(): void {
@@ -135,13 +101,12 @@ export class Transcriber {
 
   /** Turns, and answers asked for, that have not ended. */
   get openTurns(): number {
-    const lives = [...this.#draining, ...(this.#live === undefined ? [] : [this.#live])];
-    return lives.reduce((sum, live) => sum + live.ledger.openTurns + (live.awaitsReply ? 1 : 0), 0);
+    return this.#lives.reduce((sum, live) => sum + live.openTurns, 0);
   }
 
   /** Sends an event of the recorder's own, such as a deletion, and reports it. */
   sendFor(connectionId: string, event: JsonRecord): void {
-    const live = [this.#live, ...this.#draining].find((candidate) => candidate?.connection.id === connectionId);
+    const live = this.#find(connectionId);
     if (live !== undefined) this.#sendOn(live, event);
   }
 
@@ -150,36 +115,26 @@ export class Transcriber {
    * happen: nothing was sent for `idleMs`, or the provider failed for good.
    */
   async finishSending(idleMs: number): Promise<boolean> {
-    let lastSent = -1;
-    let deadline = 0;
-    for (;;) {
-      const everythingSent = this.#finalCommitDone && !this.#owesTurns;
-      if (everythingSent || this.#isOver()) return everythingSent;
-      const now = Date.now();
-      if (lastSent !== this.#sent) {
-        lastSent = this.#sent;
-        deadline = now + idleMs;
-      }
-      if (now >= deadline) return false;
-      await this.#changed(deadline - now);
-    }
+    return this.#changes.until(
+      {
+        isDone: () => this.#finalCommitDone && !this.#owesTurns,
+        isOver: () => this.#isOver(),
+        progress: () => this.#sent,
+      },
+      idleMs,
+    );
   }
 
   /** Resolves when no turn is open, or none was settled for `idleMs`. What a lost connection left open counts too. */
   async settled(idleMs: number): Promise<boolean> {
-    for (let before = "", deadline = 0; ;) {
-      const open = this.openTurns;
-      if (open === 0 && !this.#owesTurns && this.#live?.ledger.hasOpenSpeech !== true) return true;
-      if (this.#isOver()) return false;
-      const progress = `${open} ${this.#sent}`;
-      if (progress !== before) {
-        before = progress;
-        deadline = Date.now() + idleMs;
-      }
-      const left = deadline - Date.now();
-      if (left <= 0) return false;
-      await this.#changed(left);
-    }
+    return this.#changes.until(
+      {
+        isDone: () => this.openTurns === 0 && !this.#owesTurns && this.#live?.ledger.hasOpenSpeech !== true,
+        isOver: () => this.#isOver(),
+        progress: () => `${this.openTurns} ${this.#sent}`,
+      },
+      idleMs,
+    );
   }
 
   /** Ends every connection. Nothing is sent or tried again. */
@@ -187,16 +142,24 @@ export class Transcriber {
     this.#stopped = true;
     this.#unsubscribe();
     clearTimeout(this.#retryTimer);
-    for (const live of [this.#live, ...this.#draining]) live?.connection.close(graceMs);
-    while (this.#live !== undefined || this.#draining.size > 0) await this.#changed(graceMs + 1_000);
+    for (const live of this.#lives) live.connection.close(graceMs);
+    while (this.#lives.length > 0) await this.#changes.next(graceMs + 1_000);
     this.options.activity.close();
     if (this.#state.kind !== "failed") this.#become({ kind: "closed" });
   }
 
   /** Gives up one connection. */
   terminate(connectionId: string): void {
-    const live = [this.#live, ...this.#draining].find((candidate) => candidate?.connection.id === connectionId);
-    live?.connection.close(this.#timing.closeMs);
+    this.#find(connectionId)?.connection.close(this.#timing.closeMs);
+  }
+
+  /** Every connection that is not at its end. */
+  get #lives(): LiveConnection[] {
+    return [...(this.#live === undefined ? [] : [this.#live]), ...this.#draining];
+  }
+
+  #find(connectionId: string): LiveConnection | undefined {
+    return this.#lives.find(({ connection }) => connection.id === connectionId);
   }
 
   #connect(): void {
@@ -216,41 +179,38 @@ export class Transcriber {
         originId,
       }),
     );
-    const live: Live = {
+    this.#live = new LiveConnection({
       origin,
-      openedAt: this.#now(),
-      ledger: new TurnLedger(origin),
-      detector: new TurnDetector(this.options.activity),
-      owesReply: false,
-      awaitsReply: false,
-      resampler: plan.sampleRate === SAMPLE_RATE ? undefined : new Pcm16Resampler(SAMPLE_RATE, plan.sampleRate),
-      connection: new RealtimeConnection(
-        id,
-        plan,
-        this.#timing,
-        {
-          opened: () => this.#save(evidence.transport(id, { type: "open" })),
-          frame: (text, event) => this.#frame(live, text, event),
-          ready: () => this.#ready(live),
-          drained: () => this.#pump(),
-          ended: (ending) => this.#ended(live, ending),
-        },
-        (event) => this.#sendOn(live, event),
-      ),
-    };
-    this.#live = live;
+      openedAtMs: this.#now(),
+      activity: this.options.activity,
+      sampleRate: plan.sampleRate,
+      connect: (live) =>
+        new RealtimeConnection(
+          id,
+          plan,
+          this.#timing,
+          {
+            opened: () => this.#save(evidence.transport(id, { type: "open" })),
+            frame: (text, event) => this.#frame(live, text, event),
+            ready: () => this.#ready(live),
+            drained: () => this.#pump.run(),
+            ended: (ending) => this.#ended(live, ending),
+          },
+          (event) => this.#sendOn(live, event),
+        ),
+    });
   }
 
-  #ready(live: Live): void {
+  #ready(live: LiveConnection): void {
     if (live !== this.#live) return;
     this.#become({ kind: "ready" });
-    this.#pump();
+    this.#pump.run();
   }
 
-  #frame(live: Live, text: string, event: JsonRecord | undefined): void {
+  #frame(live: LiveConnection, text: string, event: JsonRecord | undefined): void {
     this.#save(this.options.evidence.observeReceived(live.connection.id, text));
     if (event === undefined) return;
-    this.#replies(live, event);
+    if (live.replyIsDue(event)) this.#requestReply(live);
     const before = live.ledger.settledTurns;
     live.ledger.received(event);
     if (live.ledger.settledTurns > before) {
@@ -260,24 +220,15 @@ export class Transcriber {
       else if (isFinalCode(failed)) this.#giveUp(providerFailure(failed));
     }
     if (this.#draining.has(live) && live.ledger.openTurns === 0) live.connection.close(this.#timing.drainMs);
-    this.#wake();
+    this.#changes.wake();
   }
 
-  /** Each refused answer is asked for again once, after the answer that stood in its way. */
-  #replies(live: Live, event: JsonRecord): void {
-    if (textAt(recordAt(event, "error"), "code") === "conversation_already_has_active_response") live.owesReply = true;
-    if (event["type"] !== "response.done") return;
-    live.awaitsReply = false;
-    if (live.owesReply) this.#requestReply(live);
-    live.owesReply = false;
-  }
-
-  #requestReply(live: Live): void {
-    live.awaitsReply = true;
+  #requestReply(live: LiveConnection): void {
+    live.replyRequested();
     this.#sendOn(live, { type: "response.create", event_id: `reply_${this.options.newId()}` });
   }
 
-  #ended(live: Live, ending: ConnectionEnding): void {
+  #ended(live: LiveConnection, ending: ConnectionEnding): void {
     const { code, reason, expected } = ending;
     clearTimeout(live.drainTimer);
     const planned = expected || this.#draining.has(live);
@@ -289,11 +240,11 @@ export class Transcriber {
         ...(reason === undefined ? {} : { reason }),
       }),
     );
-    if (this.#draining.delete(live)) return this.#wake();
+    if (this.#draining.delete(live)) return this.#changes.wake();
     this.#live = undefined;
     this.#resumeAt = live.ledger.resumeAt;
     this.#owesTurns ||= live.ledger.openTurns > 0 || live.ledger.hasOpenSpeech;
-    this.#wake();
+    this.#changes.wake();
     if (this.#stopped || this.#state.kind === "failed") return;
     // Given up by this side: another connection would have nothing to do.
     if (expected) return this.#become({ kind: "closed" });
@@ -315,30 +266,11 @@ export class Transcriber {
     return this.#stopped || this.#state.kind === "failed" || this.#state.kind === "closed";
   }
 
-  #pump(): void {
-    this.#wanted = true;
-    if (this.#pumping) return;
-    this.#pumping = true;
-    void this.#pumpAll().catch((error: unknown) => this.options.onEvidenceError(error));
-  }
-
-  async #pumpAll(): Promise<void> {
-    try {
-      while (this.#wanted) {
-        this.#wanted = false;
-        while (await this.#pumpOne()) this.#wake();
-      }
-    } finally {
-      this.#pumping = false;
-      this.#wake();
-    }
-  }
-
   /** Sends one chunk. False when there is nothing to send or nowhere to send it now. */
-  async #pumpOne(): Promise<boolean> {
+  async #sendChunk(): Promise<boolean> {
     const live = this.#live;
     if (live === undefined || !live.connection.isReady || this.#isOver()) return false;
-    if (live.connection.inFlightBytes > MAX_IN_FLIGHT_BYTES || this.#unsaved > MAX_UNSAVED_SENDS) return false;
+    if (this.#pump.mustWait(live.connection.inFlightBytes)) return false;
     const { feed } = this.options;
     const left = feed.availableBytes - this.#sent;
     if (left < CHUNK_BYTES && !feed.isComplete) return false;
@@ -357,16 +289,15 @@ export class Transcriber {
     return true;
   }
 
-  #sendAudio(live: Live, samples: Buffer, start: number, end: number): void {
+  #sendAudio(live: LiveConnection, samples: Buffer, start: number, end: number): void {
     const offset = this.options.recordingOffset;
-    const resampled = live.resampler === undefined ? samples : live.resampler.push(samples);
-    const event = { type: "input_audio_buffer.append", audio: resampled.toString("base64") };
-    const wav = live.resampler === undefined ? { start: offset + start, end: offset + end } : undefined;
+    const event = { type: "input_audio_buffer.append", audio: live.encode(samples).toString("base64") };
+    const wav = live.sendsRecordedBytes ? { start: offset + start, end: offset + end } : undefined;
     this.#sendOn(live, event, wav);
   }
 
   /** Follows speech in what is sent; where the server does not find turns, commits them at pauses. */
-  #turns(live: Live, samples: Buffer, end: number): void {
+  #turns(live: LiveConnection, samples: Buffer, end: number): void {
     const { detector } = live;
     const stopped = detector.push(samples).some((event) => event.kind === "stopped");
     if (detector.lastSpeechEnd > 0) this.#lastSpeechEnd = live.origin + detector.lastSpeechEnd;
@@ -375,11 +306,11 @@ export class Transcriber {
       turnMs >= this.#timing.maxTurnMs && (!detector.isSpeaking || turnMs >= this.#timing.maxTurnMs * 1.5);
     const atPause = stopped || (tooLong && this.#hasSpeechSince(live.ledger.committedTo));
     if (this.options.plan.turnDetection === "none" && atPause) this.#commit(live, end);
-    const isOld = this.#now() - live.openedAt >= this.#timing.maxConnectionAgeMs;
+    const isOld = this.#now() - live.openedAtMs >= this.#timing.maxConnectionAgeMs;
     if (isOld && !detector.isSpeaking && !live.ledger.hasOpenSpeech) this.#replace(live, end);
   }
 
-  #commit(live: Live, at: number): void {
+  #commit(live: LiveConnection, at: number): void {
     if (at - live.ledger.committedTo < MIN_COMMIT_BYTES) return;
     live.ledger.commitSent(at);
     this.#sendOn(live, { type: "input_audio_buffer.commit", event_id: `commit_${this.options.newId()}` });
@@ -389,7 +320,7 @@ export class Transcriber {
   }
 
   /** Everything was sent: one commit when speech is uncommitted. Silence is not committed, it would invent words. */
-  #finalCommit(live: Live): void {
+  #finalCommit(live: LiveConnection): void {
     if (this.#finalCommitDone) return;
     // A server that finds the turns has to have heard everything before it is known what it has not committed.
     if (this.options.plan.turnDetection === "server" && live.connection.inFlightBytes > 0)
@@ -398,7 +329,7 @@ export class Transcriber {
     this.#owesTurns = false;
     const uncommitted = this.#hasSpeechSince(live.ledger.committedTo) || live.ledger.hasOpenSpeech;
     if (uncommitted) this.#commit(live, this.#sent);
-    this.#wake();
+    this.#changes.wake();
   }
 
   #hasSpeechSince(position: number): boolean {
@@ -407,7 +338,7 @@ export class Transcriber {
   }
 
   /** Goes on with a new connection at a pause; the old one still answers what it was asked. */
-  #replace(live: Live, at: number): void {
+  #replace(live: LiveConnection, at: number): void {
     if (this.options.plan.turnDetection === "none" && this.#hasSpeechSince(live.ledger.committedTo))
       this.#commit(live, at);
     this.#draining.add(live);
@@ -419,17 +350,14 @@ export class Transcriber {
     this.#connect();
   }
 
-  #sendOn(live: Live, event: JsonRecord, wav?: { start: number; end: number }): void {
+  #sendOn(live: LiveConnection, event: JsonRecord, wav?: { start: number; end: number }): void {
     const sent = live.connection.send(event);
     const observation = sent ? "send_attempt" : "send_failed";
-    this.#unsaved += 1;
-    const saved = this.options.evidence
-      .observeSend(live.connection.id, event, { observation, ...(wav === undefined ? {} : { wav }) })
-      .finally(() => {
-        this.#unsaved -= 1;
-        this.#pump();
-      });
-    this.#save(saved);
+    const saved = this.options.evidence.observeSend(live.connection.id, event, {
+      observation,
+      ...(wav === undefined ? {} : { wav }),
+    });
+    this.#save(this.#pump.saving(saved));
   }
 
   #save(saved: Promise<void>): void {
@@ -439,27 +367,10 @@ export class Transcriber {
   #become(state: TranscriberState): void {
     this.#state = state;
     this.options.onState(state);
-    this.#wake();
+    this.#changes.wake();
   }
 
   #now(): number {
     return (this.options.nowMs ?? Date.now)();
-  }
-
-  #wake(): void {
-    for (const waiter of [...this.#waiters]) waiter();
-  }
-
-  async #changed(atMostMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, Math.min(atMostMs, 2_147_483_647));
-      const waiters = this.#waiters;
-      function done(): void {
-        clearTimeout(timer);
-        waiters.delete(done);
-        resolve();
-      }
-      waiters.add(done);
-    });
   }
 }

@@ -18,7 +18,8 @@ import { type ServerHooks, startRealtimeServer, type RealtimeServer } from "../.
 import { type Responder } from "../../src/provider/server/response";
 import { type SpeechEngine } from "../../src/provider/server/speech-engine";
 import { type ProviderSettings } from "../../src/provider/settings";
-import { Transcriber, type TranscriberState, type TranscriberTiming } from "../../src/provider/transcriber";
+import { type TranscriberTiming } from "../../src/provider/timing";
+import { Transcriber, type TranscriberState } from "../../src/provider/transcriber";
 import { createVoiceActivity } from "../../src/provider/vad/voice-activity";
 import { SampleEngine } from "../host/sample-engine";
 import { readEntries, sampleBytes } from "../host/bench";
