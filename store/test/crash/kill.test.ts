@@ -18,8 +18,12 @@ import { idsIn, message, readLog, Sandbox } from "../support/sandbox";
 jest.setTimeout(600_000);
 
 let sandbox: Sandbox;
-beforeAll(() => {
+beforeAll(async () => {
   sandbox = new Sandbox();
+  // Compiled code is kept when a program ends by itself, which those that are killed never do.
+  const root = join(sandbox.folder, "first");
+  fs.mkdirSync(root);
+  await Program.node(bundleProgram("writer"), [sandbox.locks, "create", root]).success();
 });
 afterAll(() => {
   sandbox.remove();
@@ -85,14 +89,15 @@ async function expectKept(round: Round, location: string, ids: readonly string[]
   await session.recover();
   expect(session.verdict).toBe("valid");
   const found = idsIn(readLog(location));
-  expect(new Set(found).size).toBe(found.length);
-  expect(found).toEqual(expect.arrayContaining([...ids]));
+  const distinct = new Set(found);
+  expect(distinct.size).toBe(found.length);
+  expect(ids.filter((id) => !distinct.has(id))).toEqual([]);
   return session;
 }
 
 test.each([
-  ["append", 70],
-  ["batch", 40],
+  ["append", 100],
+  ["batch", 100],
 ])("killed while it appends (%s), %i rounds", async (mode, count) => {
   let total = 0;
   await inRounds(rounds(count), async (number) => {
