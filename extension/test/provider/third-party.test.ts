@@ -8,7 +8,7 @@ import { startRealtimeServer, type RealtimeServer } from "../../src/provider/ser
 import { lastUserText } from "../../src/provider/server/server-session";
 import { sampleBytes, spoken } from "../host/bench";
 import { SampleEngine } from "../host/sample-engine";
-import { clearRigs, Rig } from "../faults/rig";
+import { clearRigs, Rig, type RigResult } from "../faults/rig";
 
 const KEY = "sk-test-third-party";
 const sound = sampleBytes.subarray(0, 8_400 * 48);
@@ -135,5 +135,36 @@ describe("this client on @copilotkit/aimock", () => {
     expect(result.messages).toEqual([]);
     expect(result.outcome).toBe("incomplete");
     expect(result.states.at(-1)?.kind).toBe("failed");
+  });
+
+  describe("in a conversation, whose turns it commits without ids and without transcripts", () => {
+    const settings = { mode: "conversation", model: "gpt-realtime", turnDetection: "none" } as const;
+
+    /** Two turns are committed, and each is answered. */
+    async function converse(answer: Parameters<LLMock["on"]>[1]): Promise<{ rig: Rig; result: RigResult }> {
+      const mock = await LLMock.create({ port: 0 });
+      mock.on({ predicate: () => true }, answer);
+      const endpoint = `${mock.url.replace("http", "ws")}/v1/realtime`;
+      const rig = await Rig.open({ settings: { ...settings, endpoint } });
+      const result = await rig.run({ settleMs: 1_000 });
+      await mock.stop();
+      expect(rig.secretsFound()).toEqual([]);
+      expect(rig.errors).toEqual([]);
+      return { rig, result };
+    }
+
+    test("its answers are messages, and the client knows that it transcribed nothing", async () => {
+      const { rig, result } = await converse({ content: "an answer from elsewhere" });
+      expect(result.messages).toEqual(["an answer from elsewhere", "an answer from elsewhere"]);
+      expect(rig.transcriber.unsettledFrom).toBe(0);
+    });
+
+    test("an answer that fails ends nothing and becomes no message", async () => {
+      const { result } = await converse({ error: { message: "overloaded", type: "server_error" }, status: 503 });
+      expect(result.messages).toEqual([]);
+      expect(result.states.some(({ kind }) => kind === "failed")).toBe(false);
+      expect(result.gaps).toEqual(["response_failed", "response_failed"]);
+      expect(result.outcome).toBe("incomplete");
+    });
   });
 });
