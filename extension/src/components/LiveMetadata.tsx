@@ -2,7 +2,7 @@ import { Detail } from "@raycast/api";
 import { type ReactElement } from "react";
 import { type RecordingFace } from "../lib/recording-face";
 
-const phases = { starting: "Starting", recording: "Recording", finishing: "Finishing" } as const;
+const phases = { starting: "Waiting to Start", recording: "Recording", finishing: "Finishing" } as const;
 
 /** State, time, level and device as words. */
 export function LiveMetadata({ face }: { face: Extract<RecordingFace, { kind: "live" }> }): ReactElement {

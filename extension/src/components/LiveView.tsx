@@ -18,7 +18,7 @@ import { finishedMarkdown, liveMarkdown, welcomeMarkdown } from "../lib/live-mar
 import { shorten } from "../lib/format";
 import { showCommand } from "../lib/mend";
 import { refreshMenuBar } from "../lib/raycast";
-import { type RecordingFace } from "../lib/recording-face";
+import { isUntold, type RecordingFace } from "../lib/recording-face";
 import { recordings, type Recordings, type RecordingTarget } from "../lib/recording";
 import { describeProvider, type Settings } from "../lib/settings";
 import { LiveMetadata } from "./LiveMetadata";
@@ -185,7 +185,7 @@ function useAnnouncement(
     if (announced.current || face.kind === "interrupted") return;
     announced.current = true;
     const announce = async () => {
-      if (face.kind === "finished" && !face.announced && face.fresh && settings.copyOnStop && face.text !== "") {
+      if (face.kind === "finished" && isUntold(face) && settings.copyOnStop && face.text !== "") {
         await copyTranscript(face.text, settings);
         await showToast({ style: Toast.Style.Success, title: "Transcript Copied" });
       }

@@ -3,7 +3,7 @@ import { usePromise } from "@raycast/utils";
 import { useMemo, type ReactElement } from "react";
 import { shorten } from "../lib/format";
 import { showCommand } from "../lib/mend";
-import { faceOf } from "../lib/recording-face";
+import { faceOf, type RecordingFace } from "../lib/recording-face";
 import { recordings } from "../lib/recording";
 
 /** Elapsed time and stop in the menu bar. It reads one file and starts nothing; without a recording it is not there. */
@@ -19,7 +19,7 @@ export function RecordingStatus(): ReactElement | null {
     <MenuBarExtra
       isLoading={isLoading}
       icon={{ source: Icon.Microphone, tintColor: Color.Red }}
-      title={face.phase === "finishing" ? "Finishing" : face.elapsed}
+      title={titleOf(face)}
       tooltip={`Recording: ${face.device}`}
     >
       <MenuBarExtra.Section title={`${face.elapsed}, ${face.device}`}>
@@ -34,4 +34,15 @@ export function RecordingStatus(): ReactElement | null {
       </MenuBarExtra.Section>
     </MenuBarExtra>
   );
+}
+
+function titleOf({ phase, elapsed }: Extract<RecordingFace, { kind: "live" }>): string {
+  switch (phase) {
+    case "starting":
+      return "Waiting";
+    case "recording":
+      return elapsed;
+    case "finishing":
+      return "Finishing";
+  }
 }

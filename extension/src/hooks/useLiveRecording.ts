@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { type HostView } from "../host/client";
 import { problemOf, type Problem } from "../lib/problems";
-import { isNews, type RecordingFace } from "../lib/recording-face";
+import { faceOf, type RecordingFace } from "../lib/recording-face";
 import { type RecordingTarget, type Recordings } from "../lib/recording";
 import { recordingProblem, type Settings } from "../lib/settings";
 import { useRecording } from "./useRecording";
@@ -51,8 +50,7 @@ export function useLiveRecording({ settings, source, target, welcomed }: LiveOpt
     if (begun.current) return;
     begun.current = true;
     const begin = async () => {
-      const view = await source.view();
-      if (worthShowing(view, target)) setOwn("attached");
+      if (worthShowing(faceOf(await source.view()), target)) setOwn("attached");
       else if (await welcomed()) start();
       else setOwn("welcome");
     };
@@ -65,8 +63,8 @@ export function useLiveRecording({ settings, source, target, welcomed }: LiveOpt
 }
 
 /** What is there already: a running recording, or the end of one that nobody has seen. */
-function worthShowing(view: HostView, target: RecordingTarget): boolean {
-  if (view.kind === "live") return true;
+function worthShowing(face: RecordingFace, target: RecordingTarget): boolean {
+  if (face.kind === "live") return true;
   if (target.kind !== "microphone") return false;
-  return view.kind === "dead" || (view.kind === "ended" && isNews(view.state));
+  return face.kind === "interrupted" || ((face.kind === "finished" || face.kind === "failed") && face.news);
 }

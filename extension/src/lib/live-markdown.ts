@@ -16,7 +16,10 @@ export function liveMarkdown(face: Extract<RecordingFace, { kind: "live" }>): st
 function waiting({ phase }: Extract<RecordingFace, { kind: "live" }>): string {
   switch (phase) {
     case "starting":
-      return "*Starting…*";
+      return [
+        "**Waiting for permission.** If macOS asks for the microphone, allow it: the recording starts by itself then.",
+        "*Nothing is recorded yet.*",
+      ].join("\n\n");
     case "recording":
       return "*Listening. Speak, and the words appear here.*";
     case "finishing":

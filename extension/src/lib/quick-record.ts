@@ -1,11 +1,8 @@
 import { Toast, showHUD, showToast } from "@raycast/api";
-import { type HostView } from "../host/client";
-import { type HostState } from "../host/state";
 import { copyTranscript } from "./copy";
-import { spokenLength } from "./format";
 import { problemOf, type Problem } from "./problems";
 import { openCommand, refreshMenuBar, setSubtitle } from "./raycast";
-import { deviceName, endedRecently, failureOf, isNews } from "./recording-face";
+import { faceOf, isUntold, stateFace, type EndedFace } from "./recording-face";
 import { recordings, type Recordings } from "./recording";
 import { recordingProblem, type Settings } from "./settings";
 import { readSettings } from "./store";
@@ -19,18 +16,17 @@ export async function quickRecord(source: Recordings = recordings()): Promise<vo
   if (parsed.kind === "invalid") return explain(parsed.problem);
   const { settings } = parsed;
   try {
-    const view = await source.view();
-    switch (view.kind) {
+    const face = faceOf(await source.view());
+    switch (face.kind) {
       case "live":
         return await stop(source, settings);
-      case "ended":
-        // It ended by itself a moment ago, and the key was pressed to end it.
-        if (isNews(view.state) && endedRecently(view.state)) {
-          return await announce(source, settings, view.state);
-        }
-        return await start(source, settings, "");
-      case "dead":
+      case "interrupted":
         return await start(source, settings, "The recording before it was interrupted: see Search Sessions.");
+      case "finished":
+      case "failed":
+        // It ended by itself a moment ago, and the key was pressed to end it.
+        if (isUntold(face)) return await announce(source, settings, face);
+        return await start(source, settings, "");
       case "none":
         return await start(source, settings, "");
     }
@@ -42,50 +38,45 @@ export async function quickRecord(source: Recordings = recordings()): Promise<vo
 async function start(source: Recordings, settings: Settings, note: string): Promise<void> {
   const problem = recordingProblem(settings);
   if (problem !== null) return explain(problem);
-  const state = await source.start(settings, { kind: "microphone" });
-  if (state.phase === "failed") return explain(failureOf(state));
-  await setSubtitle("Recording");
+  const face = stateFace(await source.start(settings, { kind: "microphone" }));
+  if (face.kind === "failed") return explain(face.problem);
+  const isWaiting = face.kind === "live" && face.phase === "starting";
+  await setSubtitle(isWaiting ? "Press again to stop" : "Recording");
   await refreshMenuBar();
-  const device = deviceName(state);
-  await showHUD([`Listening${device === "" ? "" : ` to ${device}`}`, note].filter((part) => part !== "").join(". "));
+  const to = face.kind === "interrupted" || face.device === "" ? "" : ` to ${face.device}`;
+  const said = isWaiting ? "Waiting for permission. Allow the microphone, and the recording starts" : `Listening${to}`;
+  await showHUD([said, note].filter((part) => part !== "").join(". "));
 }
 
 async function stop(source: Recordings, settings: Settings): Promise<void> {
   await source.stop();
   await showToast({ style: Toast.Style.Animated, title: "Finishing…" });
-  const view = await source.ended();
-  await finish(source, settings, view);
-}
-
-async function finish(source: Recordings, settings: Settings, view: HostView): Promise<void> {
-  if (view.kind === "ended") return announce(source, settings, view.state);
+  const face = faceOf(await source.ended());
+  if (face.kind === "finished" || face.kind === "failed") return announce(source, settings, face);
   await setSubtitle(null);
-  if (view.kind === "none") return showHUD("Nothing is being recorded");
+  if (face.kind === "none") return showHUD("Nothing is being recorded");
   await showHUD("The recording was interrupted. Its sound is kept: see Search Sessions");
 }
 
 /** Copies what was said, if it should, and says what happened in words. */
-async function announce(source: Recordings, settings: Settings, state: HostState): Promise<void> {
+async function announce(source: Recordings, settings: Settings, face: EndedFace): Promise<void> {
   await setSubtitle(null);
-  if (state.phase === "failed") {
+  if (face.kind === "failed") {
     await source.announced();
     await refreshMenuBar();
-    return explain(failureOf(state));
+    return explain(face.problem);
   }
-  const text = state.result?.text ?? "";
-  if (text !== "" && settings.copyOnStop) await copyTranscript(text, settings);
+  if (face.text !== "" && settings.copyOnStop) await copyTranscript(face.text, settings);
   await source.announced();
   await refreshMenuBar();
-  await showHUD(summary(text, settings, state));
+  await showHUD(summary(face, settings));
 }
 
-function summary(text: string, settings: Settings, state: HostState): string {
-  const length = spokenLength(state.elapsedMs);
+function summary({ text, complete, length }: Extract<EndedFace, { kind: "finished" }>, settings: Settings): string {
   if (text === "") {
     return settings.provider.kind === "none" ? `Recorded ${length}` : `No speech was heard. ${length} are kept`;
   }
-  const gaps =
-    state.result !== undefined && state.result.outcome !== "complete" ? ". Some of it is not transcribed yet" : "";
+  const gaps = complete ? "" : ". Some of it is not transcribed yet";
   return `${settings.copyOnStop ? "Copied" : "Saved"} ${length} of speech${gaps}`;
 }
 

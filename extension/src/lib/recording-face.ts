@@ -1,6 +1,6 @@
 import { type HostView } from "../host/client";
 import { type HostState } from "../host/state";
-import { clockTime, levelText } from "./format";
+import { clockTime, levelText, spokenLength } from "./format";
 import { problemOfReport, type Problem } from "./problems";
 
 type SessionRef = { id: string; location: string } | null;
@@ -25,28 +25,39 @@ export type RecordingFace =
       text: string;
       /** False when some of it is not transcribed. */
       complete: boolean;
-      announced: boolean;
+      /** No command has told of this end yet. */
+      news: boolean;
       /** It ended a moment ago, so its text may take the place of what is on the clipboard. */
       fresh: boolean;
       elapsed: string;
+      /** The same in words. */
+      length: string;
       device: string;
       warnings: Problem[];
       session: SessionRef;
     }
-  | { kind: "failed"; problem: Problem; session: SessionRef }
+  | { kind: "failed"; problem: Problem; news: boolean; fresh: boolean; session: SessionRef }
   | { kind: "interrupted"; problem: Problem; session: SessionRef };
+
+/** A recording that has come to its end. */
+export type EndedFace = Extract<RecordingFace, { kind: "finished" | "failed" }>;
 
 /** An end that is older than this is news to nobody, and what is on the clipboard stays there. */
 const FRESH_MS = 2 * 60_000;
 
 /** True for an end of a moment ago. */
-export function endedRecently(state: HostState, nowMs = Date.now()): boolean {
+function endedRecently(state: HostState, nowMs = Date.now()): boolean {
   return nowMs - (Date.parse(state.startedAt) + state.elapsedMs) < FRESH_MS;
 }
 
 /** True for an end that no command has told yet. */
-export function isNews({ result }: HostState): boolean {
+function isNews({ result }: HostState): boolean {
   return result !== undefined && !result.announced && result.outcome !== "discarded";
+}
+
+/** True for what has ended a moment ago and was told by no command: whoever looks next tells it. */
+export function isUntold({ news, fresh }: EndedFace): boolean {
+  return news && fresh;
 }
 
 export function faceOf(view: HostView): RecordingFace {
@@ -62,7 +73,8 @@ export function faceOf(view: HostView): RecordingFace {
   }
 }
 
-function stateFace(state: HostState): RecordingFace {
+/** The face of a recording by what its own process says. */
+export function stateFace(state: HostState): Exclude<RecordingFace, { kind: "none" }> {
   const session = sessionOf(state);
   const common = {
     elapsed: clockTime(state.elapsedMs),
@@ -89,11 +101,12 @@ function stateFace(state: HostState): RecordingFace {
         kind: "finished",
         text: state.result?.text ?? "",
         complete: state.result === undefined || state.result.outcome === "complete",
-        announced: state.result?.announced === true,
+        news: isNews(state),
         fresh: endedRecently(state),
+        length: spokenLength(state.elapsedMs),
       };
     case "failed":
-      return { kind: "failed", problem: failureOf(state), session };
+      return { kind: "failed", problem: failureOf(state), news: isNews(state), fresh: endedRecently(state), session };
   }
 }
 
@@ -113,7 +126,7 @@ function deathProblem(state: HostState): Problem {
   );
 }
 
-export function deviceName({ device }: HostState): string {
+function deviceName({ device }: HostState): string {
   return device ?? "";
 }
 
@@ -137,7 +150,7 @@ function providerText({ provider: { name, state } }: HostState): string {
 }
 
 /** Why it failed: the last thing that was said. */
-export function failureOf(state: HostState): Problem {
+function failureOf(state: HostState): Problem {
   return problemOfReport(
     state.warnings.at(-1) ?? {
       code: "host-not-started",

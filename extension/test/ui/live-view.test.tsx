@@ -61,6 +61,18 @@ test("it renders only when something can be seen to change", async () => {
   await screen.close();
 });
 
+test("while macOS asks for the microphone, it says so, and goes on by itself", async () => {
+  const stage = new Stage();
+  stage.started = { ...base, phase: "starting", elapsedMs: 0 };
+  const screen = await open(stage);
+  await screen.until("it waits", () => screen.markdown().includes("Waiting for permission"));
+  expect(screen.markdown()).toContain("Nothing is recorded yet");
+  expect(screen.metadata()["State"]).toBe("Waiting to Start");
+  await stage.show({ kind: "live", state: base });
+  await screen.until("it listens", () => screen.markdown().includes("Listening"));
+  await screen.close();
+});
+
 test("an end before someone's eyes is copied once, and told to the next command", async () => {
   const stage = new Stage();
   await stage.show({ kind: "live", state: base });
@@ -100,7 +112,8 @@ test("the first run starts nothing by itself", async () => {
   expect(screen.markdown()).toContain("not sent anywhere");
   expect(stage.calls).toEqual([]);
   await screen.perform("Start Recording");
-  await screen.until("it starts", () => screen.markdown().includes("Starting"));
+  await screen.until("it starts", () => screen.markdown().includes("Waiting for permission"));
+  expect(stage.calls).toEqual(["start"]);
   expect(world().localStorage.get("welcomed")).toBe("yes");
   await screen.close();
 });

@@ -112,3 +112,29 @@ test("where Record is disabled, the words must do", async () => {
   await quickRecord(stage);
   expect(seen.huds[0]).toMatch(/^No API Key\. .*Enter a key/);
 });
+
+test("while macOS asks for the microphone, it says so and claims no recording", async () => {
+  const [stage, seen] = [new Stage(), enter()];
+  stage.started = { ...base, phase: "starting", elapsedMs: 0 };
+  await quickRecord(stage);
+  expect(seen.huds).toEqual(["Waiting for permission. Allow the microphone, and the recording starts"]);
+  expect(seen.subtitle).not.toBe("Recording");
+});
+
+test("a recording that was thrown away while it was being stopped is not said to be kept", async () => {
+  const [stage, seen] = [new Stage(), enter()];
+  await stage.show({ kind: "live", state: base });
+  const result = { text: "", entryIds: [], outcome: "discarded" as const, announced: false };
+  stage.end = { kind: "ended", state: { ...base, phase: "finished", result } };
+  await quickRecord(stage);
+  expect(seen.huds).toEqual(["Nothing is being recorded"]);
+});
+
+test("a failure that nobody was told is explained by the next press, which starts nothing", async () => {
+  const [stage, seen] = [new Stage(), enter()];
+  const warnings = [{ code: "disk-full", message: "The disk is full", remedy: "Free some space" }];
+  await stage.show({ kind: "ended", state: { ...finished("Some words"), phase: "failed", warnings } });
+  await quickRecord(stage);
+  expect(stage.calls).toEqual(["announced"]);
+  expect(seen.launches.map(({ name }) => name)).toContain("record");
+});
