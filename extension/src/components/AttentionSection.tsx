@@ -6,10 +6,11 @@ import { type RecordingFace } from "../lib/recording-face";
 import { recoverSession } from "../lib/session-actions";
 import { type Settings } from "../lib/settings";
 import { openLibrary } from "../lib/store";
+import { RemedyAction } from "./RemedyAction";
 
 interface Props {
-  /** A recording whose process died. */
-  interrupted: Extract<RecordingFace, { kind: "interrupted" }> | null;
+  /** A recording whose process died, or of which nothing is known. */
+  recording: Extract<RecordingFace, { kind: "interrupted" | "unknown" }> | null;
   /** Folders that cannot be read. */
   folders: readonly LibraryDiagnostic[];
   settings: Settings;
@@ -17,22 +18,22 @@ interface Props {
 }
 
 /** What needs a decision before anything else, above the sessions. */
-export function AttentionSection({ interrupted, folders, settings, onRecovered }: Props): ReactElement | null {
-  if (interrupted === null && folders.length === 0) return null;
-  const session = interrupted?.session ?? null;
+export function AttentionSection({ recording, folders, settings, onRecovered }: Props): ReactElement | null {
+  if (recording === null && folders.length === 0) return null;
+  const session = recording?.session ?? null;
   return (
     <List.Section title="Needs Attention">
-      {interrupted === null ? null : (
+      {recording === null ? null : (
         <List.Item
           id="interrupted"
-          title={interrupted.problem.title}
-          icon={{ value: Icon.BandAid, tooltip: "Interrupted" }}
-          detail={
-            <List.Item.Detail markdown={plain(`${interrupted.problem.cause}\n\n${interrupted.problem.remedy}`)} />
-          }
+          title={recording.problem.title}
+          icon={{ value: Icon.BandAid, tooltip: recording.problem.title }}
+          detail={<List.Item.Detail markdown={plain(`${recording.problem.cause}\n\n${recording.problem.remedy}`)} />}
           actions={
             <ActionPanel>
-              {session === null ? null : (
+              {session === null ? (
+                <RemedyAction problem={recording.problem} />
+              ) : (
                 <Action
                   title="Recover Session…"
                   icon={Icon.BandAid}

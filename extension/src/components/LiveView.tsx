@@ -13,14 +13,15 @@ import {
 import { useEffect, useMemo, useRef, type ReactElement } from "react";
 import { useLiveRecording } from "../hooks/useLiveRecording";
 import { copyTranscript } from "../lib/copy";
-import { confirmDiscard, confirmRemoval } from "../lib/live-actions";
+import { confirmDiscard, confirmRemoval, copySaved, stopRecording } from "../lib/live-actions";
 import { finishedMarkdown, liveMarkdown, welcomeMarkdown } from "../lib/live-markdown";
 import { shorten } from "../lib/format";
-import { showCommand } from "../lib/mend";
+import { attempt, showCommand } from "../lib/mend";
 import { refreshMenuBar } from "../lib/raycast";
 import { isUntold, type RecordingFace } from "../lib/recording-face";
 import { recordings, type Recordings, type RecordingTarget } from "../lib/recording";
 import { describeProvider, type Settings } from "../lib/settings";
+import { openLibrary } from "../lib/store";
 import { LiveMetadata } from "./LiveMetadata";
 import { ProblemView } from "./ProblemView";
 
@@ -58,7 +59,7 @@ export function LiveView({ settings, start: target, onEnd, source: given }: Prop
               <Action
                 title="Start Recording"
                 icon={Icon.Microphone}
-                onAction={() => void LocalStorage.setItem(WELCOMED, "yes").then(start)}
+                onAction={() => void attempt(undefined, () => LocalStorage.setItem(WELCOMED, "yes")).then(start)}
               />
               <PreferencesAction />
             </ActionPanel>
@@ -102,13 +103,12 @@ function FaceView({
           actions={
             <ActionPanel>
               {face.phase === "finishing" ? null : (
-                <Action title="Stop Recording" icon={Icon.Stop} onAction={() => void source.stop()} />
+                <Action title="Stop Recording" icon={Icon.Stop} onAction={() => void stopRecording(source)} />
               )}
-              <Action.CopyToClipboard
+              <Action
                 title="Copy Saved Text"
                 icon={Icon.Clipboard}
-                content={face.saved.map(({ text }) => text).join("\n")}
-                concealed={settings.concealedCopy}
+                onAction={() => void copySaved(openLibrary(settings), settings, face)}
                 shortcut={Keyboard.Shortcut.Common.Copy}
               />
               {face.saved.length === 0 ? null : (
@@ -158,6 +158,7 @@ function FaceView({
       );
     case "failed":
     case "interrupted":
+    case "unknown":
       return (
         <ProblemView problem={face.problem} handlers={{ retry: start }}>
           <ShowSession session={face.session} />
@@ -182,7 +183,7 @@ function useAnnouncement(
       return;
     }
     // An interrupted recording stays to be seen until somebody has recovered it.
-    if (announced.current || face.kind === "interrupted") return;
+    if (announced.current || face.kind === "interrupted" || face.kind === "unknown") return;
     announced.current = true;
     const announce = async () => {
       if (face.kind === "finished" && isUntold(face) && settings.copyOnStop && face.text !== "") {
@@ -193,7 +194,7 @@ function useAnnouncement(
       await refreshMenuBar();
       onEnd?.();
     };
-    void announce();
+    void attempt(face.session?.location, announce);
   }, [face, onEnd, settings, source]);
 }
 

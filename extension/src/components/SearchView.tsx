@@ -4,6 +4,7 @@ import { useAgentSessions } from "../hooks/useAgentSessions";
 import { useRecording } from "../hooks/useRecording";
 import { useRows } from "../hooks/useRows";
 import { useSimilar } from "../hooks/useSimilar";
+import { attempt } from "../lib/mend";
 import { problemOf } from "../lib/problems";
 import { recordings } from "../lib/recording";
 import { filters, isFilter, type Filter } from "../lib/rows";
@@ -70,11 +71,13 @@ export function SearchView({ settings }: { settings: Settings }): ReactElement {
         <ProblemEmptyView problem={problemOf(failure)} handlers={{ retry: revalidate }} />
       )}
       <AttentionSection
-        interrupted={recording?.kind === "interrupted" && needle === "" ? recording : null}
+        recording={
+          needle === "" && (recording?.kind === "interrupted" || recording?.kind === "unknown") ? recording : null
+        }
         folders={failure === undefined ? folders : []}
         settings={settings}
         onRecovered={() => {
-          void source.announced();
+          void attempt(undefined, () => source.announced());
           revalidate();
         }}
       />

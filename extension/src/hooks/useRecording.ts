@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import { type HostView } from "../host/client";
 import { type Recordings } from "../lib/recording";
-import { faceOf, type RecordingFace } from "../lib/recording-face";
+import { faceOf, unknownFace, type RecordingFace } from "../lib/recording-face";
 
 /**
  * The running recording as it is shown. The host writes its state several times a second; a change that nobody could
@@ -15,16 +14,21 @@ export function useRecording(source: Recordings): RecordingFace | null {
   const shown = useRef("");
   useEffect(() => {
     let live = true;
-    const show = (view: HostView) => {
+    const show = (next: RecordingFace) => {
       if (!live) return;
-      const next = faceOf(view);
       const text = JSON.stringify(next);
       if (text === shown.current) return;
       shown.current = text;
       setFace(next);
     };
-    const stopWatching = source.watch(show);
-    void source.view().then(show);
+    const fail = (error: unknown) => show(unknownFace(error));
+    let stopWatching: () => void = () => undefined;
+    try {
+      stopWatching = source.watch((view) => show(faceOf(view)));
+    } catch (error) {
+      fail(error);
+    }
+    source.view().then((view) => show(faceOf(view)), fail);
     return () => {
       live = false;
       stopWatching();

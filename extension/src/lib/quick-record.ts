@@ -27,6 +27,8 @@ export async function quickRecord(source: Recordings = recordings()): Promise<vo
         // It ended by itself a moment ago, and the key was pressed to end it.
         if (isUntold(face)) return await announce(source, settings, face);
         return await start(source, settings, "");
+      case "unknown":
+        return await explain(face.problem);
       case "none":
         return await start(source, settings, "");
     }
@@ -54,6 +56,7 @@ async function stop(source: Recordings, settings: Settings): Promise<void> {
   const face = faceOf(await source.ended());
   if (face.kind === "finished" || face.kind === "failed") return announce(source, settings, face);
   await setSubtitle(null);
+  if (face.kind === "unknown") return explain(face.problem);
   if (face.kind === "none") return showHUD("Nothing is being recorded");
   await showHUD("The recording was interrupted. Its sound is kept: see Search Sessions");
 }

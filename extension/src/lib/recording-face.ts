@@ -1,7 +1,7 @@
 import { type HostView } from "../host/client";
 import { type HostState } from "../host/state";
 import { clockTime, levelText, spokenLength } from "./format";
-import { problemOfReport, type Problem } from "./problems";
+import { problemOf, problemOfReport, type Problem } from "./problems";
 
 type SessionRef = { id: string; location: string } | null;
 
@@ -18,6 +18,7 @@ export type RecordingFace =
       warnings: Problem[];
       saved: { entryId: string; text: string }[];
       provisional: string[];
+      recordingId: string | null;
       session: SessionRef;
     }
   | {
@@ -37,7 +38,9 @@ export type RecordingFace =
       session: SessionRef;
     }
   | { kind: "failed"; problem: Problem; news: boolean; fresh: boolean; session: SessionRef }
-  | { kind: "interrupted"; problem: Problem; session: SessionRef };
+  | { kind: "interrupted"; problem: Problem; session: SessionRef }
+  /** What is being recorded cannot be read. */
+  | { kind: "unknown"; problem: Problem; session: null };
 
 /** A recording that has come to its end. */
 export type EndedFace = Extract<RecordingFace, { kind: "finished" | "failed" }>;
@@ -73,8 +76,13 @@ export function faceOf(view: HostView): RecordingFace {
   }
 }
 
+/** The face of a recording that cannot be looked at. */
+export function unknownFace(error: unknown): RecordingFace {
+  return { kind: "unknown", problem: problemOf(error), session: null };
+}
+
 /** The face of a recording by what its own process says. */
-export function stateFace(state: HostState): Exclude<RecordingFace, { kind: "none" }> {
+export function stateFace(state: HostState): Exclude<RecordingFace, { kind: "none" | "unknown" }> {
   const session = sessionOf(state);
   const common = {
     elapsed: clockTime(state.elapsedMs),
@@ -94,6 +102,7 @@ export function stateFace(state: HostState): Exclude<RecordingFace, { kind: "non
         provider: providerText(state),
         saved: state.saved.map(({ entryId, text }) => ({ entryId, text })),
         provisional: state.provisional.map(({ text }) => text),
+        recordingId: state.recordingId ?? null,
       };
     case "finished":
       return {

@@ -36,7 +36,17 @@ export class Stage implements Recordings {
     this.#view = view;
     this.#watchers.forEach((watcher) => watcher(view));
   }
-  view = async () => this.#view;
+  /** What cannot be done, by the name of the call. */
+  readonly failing = new Map<"view" | "stop" | "remove" | "announced", Error>();
+  async #call(name: "view" | "stop" | "remove" | "announced", ...rest: string[]): Promise<void> {
+    if (name !== "view") this.calls.push([name, ...rest].join(" "));
+    const failure = this.failing.get(name);
+    if (failure !== undefined) throw failure;
+  }
+  view = async () => {
+    await this.#call("view");
+    return this.#view;
+  };
   /** What a start comes to. */
   started: HostState = base;
   start = async () => {
@@ -45,13 +55,13 @@ export class Stage implements Recordings {
     this.#move({ kind: "live", state: { ...base, phase: "starting" } });
     return this.started;
   };
-  stop = async () => void this.calls.push("stop");
+  stop = () => this.#call("stop");
   discard = async () => void this.calls.push("discard");
-  remove = async (entryId: string) => void this.calls.push(`remove ${entryId}`);
+  remove = (entryId: string) => this.#call("remove", entryId);
   /** What a stopped recording comes to. */
   end: HostView | null = null;
   ended = async () => this.end ?? this.#view;
-  announced = async () => void this.calls.push("announced");
+  announced = () => this.#call("announced");
   watch = (onChange: (view: HostView) => void) => {
     this.#watchers.add(onChange);
     return () => this.#watchers.delete(onChange);
