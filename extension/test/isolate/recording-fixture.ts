@@ -70,8 +70,9 @@ export class RecordingBench {
   records(): Record<string, unknown>[] {
     const [session] = this.locations();
     if (session === undefined) throw new Error("There is no session.");
-    // A line that is being written has no end yet.
-    const lines = readFileSync(path.join(session, "session.jsonl"), "utf8").split("\n").slice(0, -1);
+    const log = path.join(session, "session.jsonl");
+    // The folder of a session is there before its log, and a line that is being written has no end yet.
+    const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : [];
     return lines.map((line) => JSON.parse(line));
   }
 

@@ -1,20 +1,25 @@
 /** Stories of users through the commands themselves: a worker for each command, the real host, files in place of a microphone. */
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { inspectWav } from "@persyk/store";
 import { writeFakeHelper, type Scenario } from "../capture/fake-helper";
 import { writeSession } from "../commands/library-fixture";
-import { type Isolate } from "./isolate";
+import { processesWith, type Isolate } from "./isolate";
 import { RecordingBench, sample, until, words } from "./recording-fixture";
 
 const BYTES_PER_SECOND = 48_000;
 const HEADER_BYTES = 44;
 
 let bench: RecordingBench;
+const proxies: Server[] = [];
 beforeEach(() => {
   bench = new RecordingBench();
 });
-afterEach(() => bench.stop());
+afterEach(async () => {
+  await bench.stop();
+  for (const proxy of proxies.splice(0)) proxy.close();
+});
 
 const record = { do: "view", command: "record" } as const;
 const types = () => (bench.locations().length === 0 ? [] : bench.records()).map((entry) => entry["type"]);
@@ -43,6 +48,14 @@ function kill(what: string): void {
   for (const { pid } of found) process.kill(pid, "SIGKILL");
 }
 
+/** Kills what the processes of the recording have started; the name of its folder is not in its arguments. */
+function killChildren(what: string): void {
+  const parents = new Set(bench.processes().map(({ pid }) => pid));
+  const found = processesWith(what).filter(({ parent }) => parents.has(parent));
+  expect(found).not.toEqual([]);
+  for (const { pid } of found) process.kill(pid, "SIGKILL");
+}
+
 async function detail(answers: boolean[]): Promise<Isolate> {
   const view = bench.isolate({ answers });
   const [session = ""] = bench.locations();
@@ -59,6 +72,23 @@ const toast = async (view: Isolate, title: string): Promise<void> => {
   }
 };
 
+test("2: the helper is killed: the view says so, and every written frame is in the recording", async () => {
+  await bench.start();
+  const view = bench.isolate({ pace: 1 });
+  await view.call(record);
+  await until("there are two seconds of sound", () => soundBytes() > 2 * BYTES_PER_SECOND);
+  killChildren("capture-stand-in");
+  await view.call({ do: "until", text: "The Capture Ended Early" });
+  await until("the host has ended", () => bench.processes().length === 0);
+  const written = soundBytes();
+  expect(written).toBeGreaterThan(2 * BYTES_PER_SECOND);
+  const [wav = ""] = wavPaths();
+  // The samples are counted as they lie there: the sizes in the header may be those of the last sync.
+  expect(await inspectWav(wav)).toMatchObject({ dataBytes: written - (written % 2) });
+  const end = bench.records().find(({ type }) => type === "recording.interrupted");
+  expect(end).toMatchObject({ reason: "helper-died", durationMs: Math.round(written / (BYTES_PER_SECOND / 1000)) });
+});
+
 test("6: the device goes and another comes: one WAV, one gap, the messages in order", async () => {
   await bench.start();
   const view = withHelper("device-lost");
@@ -69,6 +99,39 @@ test("6: the device goes and another comes: one WAV, one gap, the messages in or
   const finished = bench.records().find(({ type }) => type === "recording.finished");
   expect(finished).toMatchObject({ gaps: [{ reason: "device-lost", startMs: 4_300, endMs: 5_000 }] });
   expect((await view.world()).clipboard).toEqual([words.slice(0, 2).join("\n")]);
+});
+
+test("7: the socket opens late, and the first words are there all the same", async () => {
+  await bench.start();
+  const waiting: Socket[] = [];
+  let open = false;
+  const pass = (socket: Socket) => {
+    const { port } = new URL(bench.server.url);
+    const onward = connect(Number(port), "127.0.0.1");
+    for (const [from, to] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+    }
+  };
+  const proxy = createServer((socket) => (open ? pass(socket) : waiting.push(socket)));
+  proxies.push(proxy);
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const late = new URL(bench.server.url);
+  late.port = String(port);
+  const view = bench.isolate({ pace: 1, preferences: { endpoint: late.href } });
+  await view.call(record);
+  await until("three seconds are recorded", () => soundBytes() > 3 * BYTES_PER_SECOND);
+  expect(messages()).toEqual([]);
+  open = true;
+  waiting.forEach(pass);
+  await until("it is finished", () => types().includes("recording.finished"));
+  const [first] = messages();
+  expect(JSON.stringify(first)).toContain(words[0]);
+  expect(messages()).toHaveLength(words.length);
 });
 
 test("8: the disk is full: a visible stop, its reason, a valid WAV", async () => {
