@@ -140,18 +140,28 @@ function readableMarkdown(view: Readable): string {
           }),
         ]
       : []),
-    ...view.transcript.recordings
-      .filter((recording) => recording.state !== "finished")
-      .map(() =>
-        warningMarkdown({
-          code: "interrupted",
-          title: "A Recording Did Not End",
-          cause: "It still runs, or it was interrupted.",
-          remedy: "The sound that was captured is on disk. “Recover Session” finishes it if it was interrupted.",
-          action: { kind: "recover", location: view.location },
-        }),
-      )
-      .slice(0, 1),
+    ...(view.transcript.recordings.some(({ state }) => state === "open")
+      ? [
+          warningMarkdown({
+            code: "interrupted",
+            title: "A Recording Did Not End",
+            cause: "It still runs, or it was interrupted.",
+            remedy: "The sound that was captured is on disk. “Recover Session” finishes it if it was interrupted.",
+            action: { kind: "recover", location: view.location },
+          }),
+        ]
+      : []),
+    ...(view.transcript.recordings.some(({ state }) => state === "interrupted")
+      ? [
+          warningMarkdown({
+            code: "interrupted",
+            title: "A Recording Was Interrupted",
+            cause: "It ended before it was stopped.",
+            remedy: "The sound up to that moment is kept. “Transcribe Recording Again” finds words that are missing.",
+            action: { kind: "transcribe-again", location: view.location },
+          }),
+        ]
+      : []),
   ];
   return [`# ${plain(view.title)}`, ...warnings, picture, transcriptMarkdown(view)]
     .filter((piece) => piece !== "")

@@ -87,6 +87,12 @@ test("2: the helper is killed: the view says so, and every written frame is in t
   expect(await inspectWav(wav)).toMatchObject({ dataBytes: written - (written % 2) });
   const end = bench.records().find(({ type }) => type === "recording.interrupted");
   expect(end).toMatchObject({ reason: "helper-died", durationMs: Math.round(written / (BYTES_PER_SECOND / 1000)) });
+  const shown = bench.isolate();
+  await shown.call({ do: "view", command: "session-detail", arguments: { session: bench.locations()[0] ?? "" } });
+  await shown.call({ do: "until", text: "A Recording Was Interrupted" });
+  // Its end is in the session, so that a recovery has nothing to do: what is offered is what is there.
+  expect(await shown.call<string>({ do: "text" })).not.toContain("Recover Session");
+  expect(await shown.call<string>({ do: "text" })).toContain("Transcribe Recording Again");
 });
 
 test("6: the device goes and another comes: one WAV, one gap, the messages in order", async () => {
