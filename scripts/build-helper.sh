@@ -20,7 +20,8 @@ unavailable() {
 xcrun --find swift >/dev/null 2>&1 || unavailable "Xcode is missing. Install it, then run: sudo xcode-select -s /Applications/Xcode.app"
 
 cd "$package"
-if [ "${1:-}" = --test ]; then swift test -c release; fi
+swift package dump-package | python3 "$project/scripts/check-swift-package.py"
+if [ "${1:-}" = --test ]; then swift test -c release --disable-swift-testing; fi
 swift build -c release --arch arm64 --arch x86_64 --product capture-helper
 built="$(swift build -c release --arch arm64 --arch x86_64 --product capture-helper --show-bin-path)/capture-helper"
 

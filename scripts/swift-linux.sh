@@ -3,7 +3,7 @@
 #
 #   scripts/swift-linux.sh prepare           make the toolchain folder (nothing to do when it is there)
 #   scripts/swift-linux.sh build             build the helper (release) and its launcher
-#   scripts/swift-linux.sh test [ARGS…]      swift test of the release build, with further arguments passed on
+#   scripts/swift-linux.sh test [ARGS…]      check the package, swift test of the release build with further arguments
 #   scripts/swift-linux.sh --print-command   build when needed; print the absolute path of the launcher, and only that
 #
 # Where a Swift 6 toolchain is installed, it is used as it is. Elsewhere a Debian 13 folder with Debian's own Swift is
@@ -140,6 +140,12 @@ build() {
   mv -f -- "$launchers/launcher.tmp" "$launchers/capture-helper"
 }
 
+run_tests() {
+  swift_run package dump-package | python3 "$project/scripts/check-swift-package.py"
+  # Every test is an XCTest; a second run of no tests would only say so at the end.
+  swift_run test -c release --disable-swift-testing "$@"
+}
+
 locked() { # one build or test at a time per cache folder
   mkdir -p "$cache"
   exec 9>"$cache/swift.lock"
@@ -156,7 +162,7 @@ case "${1:-}" in
   test)
     shift
     locked prepare
-    locked swift_run test -c release "$@"
+    locked run_tests "$@"
     ;;
   --print-command)
     locked prepare
