@@ -2,24 +2,16 @@
  * The event-log backend: Event-log backend, all sections. Reads every log that the reference reads, writes logs that
  * the reference reads. Reads never change anything and never wait for writes.
  */
-import { basename } from "node:path";
 import { StoreError } from "../errors";
 import { snapshotBatch } from "./batch";
-import {
-  assertRootEncoding,
-  duplicate,
-  findLogs,
-  listLogs,
-  probeLog,
-  type HeaderCache,
-  type Listing,
-} from "./discovery";
+import { type Listing } from "./discovery";
 import { at } from "./errors";
 import { newHeader, parseHeader } from "./header";
 import { exportEvents, type LogExportFormat } from "./export-log";
 import { follow, type FollowOptions } from "./follow";
 import { assertPlace } from "./identity";
 import { LiveWriter } from "./live-writer";
+import { LogFinder } from "./log-finder";
 import { openLog, revisionOf, withLog, type Revision } from "./log-file";
 import { resolveOptions, type EventLogOptions, type ResolvedOptions } from "./options";
 import { logPath } from "./paths";
@@ -59,17 +51,18 @@ export class EventLogBackend {
   readonly supportsRawArtifacts = true;
   readonly #options: ResolvedOptions;
   readonly #context: SessionLogContext;
+  readonly #finder: LogFinder;
   readonly #logs = new Map<string, SessionLog>();
   readonly #writers = new Map<string, LiveWriter>();
   readonly #views: ViewCache;
-  readonly #headers: HeaderCache = new Map();
-  #rootIsOurs = false;
   #isDisposed = false;
 
   /** Throws `usage` for wrong options, and a typed error for a root that is no readable directory. */
   constructor(options: EventLogOptions) {
     const resolved = resolveOptions(options);
     this.#options = resolved;
+    const finder = new LogFinder(resolved);
+    this.#finder = finder;
     this.#views = new ViewCache(resolved.preparedSessionCacheSize);
     this.#context = {
       root: resolved.root,
@@ -78,9 +71,10 @@ export class EventLogBackend {
       publication: resolved.publication,
       lease: { directory: resolved.lockDirectory, waitMs: resolved.leaseWaitMs },
       extraTypes: resolved.extraTypes,
-      find: (id, cwd) => this.#find(id, cwd),
+      find: (id, cwd) => finder.find(id, cwd),
+      findTaken: (id, cwd) => finder.findTaken(id, cwd),
       read: (path, id) => this.#read(path, id),
-      assertRootEncoding: () => this.#assertRootEncoding(),
+      assertRootEncoding: () => finder.assertRootEncoding(),
     };
   }
 
@@ -237,7 +231,7 @@ export class EventLogBackend {
   /** A session as a document, in pieces of text. Exports what is stored, without any recovery. */
   async *export(id: string, format: LogExportFormat, options: ReadCallOptions = {}): AsyncGenerator<string, void> {
     const path = await this.#require(id, options);
-    const meta = await this.#header(path, id);
+    const meta = await this.#finder.header(path, id);
     yield* exportEvents(meta, this.iterate(id, options), format);
   }
 
@@ -249,7 +243,7 @@ export class EventLogBackend {
 
   /** Every session of the root, and what is wrong with the rest of it. One bad log never hides the others. */
   async list(options: { signal?: AbortSignal } = {}): Promise<Listing> {
-    return listLogs(this.#place(), this.#headers, options.signal);
+    return this.#finder.list(options.signal);
   }
 
   /** What a recovery would do, without doing anything. Rejects like inspect for a log that is refused. */
@@ -371,54 +365,7 @@ export class EventLogBackend {
     throw new StoreError("not-found", { sessionId: id, message: `session "${id}" not found` });
   }
 
-  async #lookUp(id: string, { cwd, signal }: ReadCallOptions): Promise<string | undefined> {
-    signal?.throwIfAborted();
-    return this.#find(id, cwd, signal);
-  }
-
-  /**
-   * The one path of an id. Of several, those whose header names another place are copies and do not count; when more
-   * than one is left, or the only one is at fault, the read that follows says so.
-   */
-  async #find(id: string, cwd: string | undefined, signal?: AbortSignal): Promise<string | undefined> {
-    const direct = cwd === undefined ? undefined : probeLog(this.#place(), id, cwd);
-    if (direct !== undefined) return direct;
-    const paths = await findLogs(this.#place(), id, signal);
-    if (paths.length <= 1) return paths[0];
-    const own: string[] = [];
-    for (const path of paths) if (await this.#isInPlace(path, id)) own.push(path);
-    const [first, second] = own;
-    if (first === undefined || second !== undefined) throw duplicate(id, second ?? paths[1] ?? basename(id));
-    return first;
-  }
-
-  async #isInPlace(path: string, id: string): Promise<boolean> {
-    try {
-      await this.#header(path, id);
-      return true;
-    } catch (error) {
-      if (error instanceof StoreError && error.code.startsWith("event-log-")) return false;
-      throw error;
-    }
-  }
-
-  /** The header of a log, in its place. */
-  #header(path: string, id: string): Promise<EventLogHeader> {
-    return withLog(path, async (file, stats) => {
-      const pieces = plaintext({ file, size: Number(stats.size), ...this.#encodingOptions() });
-      const first = await pieces.next();
-      const line = first.done === true ? Buffer.alloc(0) : first.value.bytes.subarray(0, -1);
-      const { header } = parseHeader(line);
-      await pieces.return();
-      await assertPlace({ ...this.#place(), path }, header, id);
-      return header;
-    });
-  }
-
-  /** Once a root is known to be of our encoding it stays so; a failure is found anew each time. */
-  async #assertRootEncoding(): Promise<void> {
-    if (this.#rootIsOurs) return;
-    await assertRootEncoding(this.#place());
-    this.#rootIsOurs = true;
+  #lookUp(id: string, { cwd, signal }: ReadCallOptions): Promise<string | undefined> {
+    return this.#finder.find(id, cwd, signal);
   }
 }

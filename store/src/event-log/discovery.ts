@@ -83,7 +83,8 @@ export async function listLogs(place: Place, cache: HeaderCache, signal?: AbortS
   }
 }
 
-function directoriesOf(root: string): string[] {
+/** The project directories of a root; none when it is not there. */
+export function directoriesOf(root: string): string[] {
   try {
     const entries = readdirSync(root, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => `${root}${sep}${entry.name}`);
@@ -232,14 +233,18 @@ function rawHeader(fd: number, stats: BigIntStats): Buffer {
 }
 
 /**
- * The paths in a root where a log of this id is, in any project folder. Normally one; none for an unknown id.
- * Rejects a log of this id in the other encoding, and one in the flat layout where there is no other.
+ * The paths in a root where a log of this id is, in any of the given project folders. Normally one; none for an unknown
+ * id. Rejects a log of this id in the other encoding, and one in the flat layout where there is no other.
  */
-export async function findLogs(place: Place, id: string, signal?: AbortSignal): Promise<string[]> {
+export async function findLogs(
+  place: Place,
+  id: string,
+  projects: readonly string[],
+  signal?: AbortSignal,
+): Promise<string[]> {
   const breather = new Breather(signal);
   const name = encodeName(id);
   if (name === undefined) return [];
-  const projects = directoriesOf(place.root);
   const paths: string[] = [];
   // A root may have thousands of projects, so each costs no more than the question whether a name is there.
   for (const project of projects) {
@@ -259,7 +264,11 @@ export async function findLogs(place: Place, id: string, signal?: AbortSignal): 
 
 /** The log of an id in the folder of a known project, or undefined. Costs the same however many projects there are. */
 export function probeLog(place: Place, id: string, cwd: string | undefined): string | undefined {
-  const path = logPath(place.root, cwd, id, place.compression);
+  return probePath(place, logPath(place.root, cwd, id, place.compression));
+}
+
+/** The log at a path, or undefined, with what `findLogs` refuses. */
+export function probePath(place: Place, path: string): string | undefined {
   return probe(place, dirname(dirname(path)), basename(dirname(path)));
 }
 

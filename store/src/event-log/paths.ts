@@ -19,7 +19,13 @@ export function oppositeCompression(compression: Compression): Compression {
 
 /** True for a file name that the abandoned flat layout would have used. */
 export function isFlatLogName(name: string): boolean {
-  return name.endsWith(SUFFIXES.none) || name.endsWith(SUFFIXES.zstd);
+  return flatLogName(name) !== undefined;
+}
+
+/** The encoded id in a file name of the abandoned flat layout, or undefined for another name. */
+export function flatLogName(name: string): string | undefined {
+  const suffix = Object.values(SUFFIXES).find((one) => name.endsWith(one));
+  return suffix === undefined ? undefined : name.slice(0, -suffix.length);
 }
 
 function isSafeUnit(code: number): boolean {
@@ -56,7 +62,7 @@ export function encodeSegment(id: string): string {
  * The readable directory name of a project: runs of separators become one hyphen, the rest is escaped as in an id, and
  * the whole is cut to fit. Lossy by intention. Throws RangeError for the empty string.
  */
-export function projectKey(cwd: string): string {
+function projectKey(cwd: string): string {
   if (cwd.length === 0) throw new RangeError("cannot encode an empty project path");
   let readable = "";
   let inSeparators = false;

@@ -32,6 +32,8 @@ export interface SessionLogContext {
   readonly extraTypes: ReadonlySet<string> | undefined;
   /** The path of the stored log of an id, or undefined; throws for duplicates and foreign layouts. */
   find(id: string, cwd: string | undefined): Promise<string | undefined>;
+  /** The log that keeps an id from being created in a project, or undefined; throws like `find`. */
+  findTaken(id: string, cwd: string | undefined): Promise<string | undefined>;
   /** Reads, validates and freezes a stored log. */
   read(path: string, id: string): Promise<LogRead>;
   /** Throws when the root belongs to the other encoding. */
@@ -106,7 +108,7 @@ export class SessionLog {
           message: `session "${this.id}" already exists in this backend`,
         });
       }
-      const path = await this.#context.find(this.id, undefined);
+      const path = await this.#context.findTaken(this.id, header.cwd);
       if (path !== undefined) {
         throw new StoreError("already-exists", {
           sessionId: this.id,
