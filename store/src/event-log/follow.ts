@@ -15,7 +15,7 @@ export interface FollowOptions {
 }
 
 /** What following needs: the revision of a log, and its events from a number on. */
-export interface FollowSource {
+interface FollowSource {
   readonly path: string;
   revision(): Promise<string | undefined>;
   readFrom(fromSeq: number): Promise<readonly LogEvent[]>;

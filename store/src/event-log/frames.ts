@@ -9,7 +9,7 @@ const RESERVED_BITS = 0x18;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
 
-export type FrameWalk =
+type FrameWalk =
   | { readonly kind: "complete"; readonly end: number; readonly contentSize: number | undefined }
   /** The bytes end inside the frame. */
   | { readonly kind: "open" };

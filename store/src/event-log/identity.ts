@@ -5,7 +5,7 @@ import { isAbsent } from "./log-file";
 import { logPath } from "./paths";
 import { type Compression, type EventLogHeader } from "./types";
 
-export interface LogLocation {
+interface LogLocation {
   readonly root: string;
   readonly path: string;
   readonly compression: Compression;

@@ -1,7 +1,7 @@
 import { isRecord, type JsonValue } from "./types";
 
 /** Deeper values are refused when they are written. The reference stops at some thousands of levels, by accident. */
-export const MAX_VALUE_DEPTH = 1000;
+const MAX_VALUE_DEPTH = 1000;
 
 /** Why a value cannot be stored: what is wrong, and where in the value (`.data.items[3]`). */
 export class NotLosslessJson extends Error {
@@ -130,4 +130,17 @@ export function equalJson(a: unknown, b: unknown): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key], b[key]));
+}
+
+/**
+ * The value of a JSON text, or undefined for text that is none. As tolerant as the reference: a member may be there
+ * twice, and a carriage return at the end does no harm.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

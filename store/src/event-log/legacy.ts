@@ -40,7 +40,7 @@ export function refuseRetired(event: JsonRecord, sessionId: string): void {
 }
 
 /** What upgrading an event needs to know about the session: ids of earlier messages, for results that replace one. */
-export interface LegacyContext {
+interface LegacyContext {
   readonly sessionId: string;
   messageIdAt(seq: number): string | undefined;
 }

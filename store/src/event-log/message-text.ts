@@ -4,7 +4,7 @@ import { asObject, type JsonRecord, type LogEvent } from "./types";
 
 export type MessageRole = "user" | "assistant";
 
-export interface MessageText {
+interface MessageText {
   readonly seq: number;
   readonly time: number;
   readonly role: MessageRole;

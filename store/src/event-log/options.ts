@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { StoreError } from "../errors";
-import { asStoreError } from "../platform/errno";
+import { asStoreError, errnoName } from "../platform/errno";
 import { nodeFileSystem, type FileSystem } from "../platform/fs";
 import { isAbsent } from "./log-file";
 import { DEFAULT_LIMITS, type ReadLimits } from "./plaintext";
@@ -106,7 +106,7 @@ function assertUsableRoot(root: string): void {
       throw new StoreError("unsafe-path", { location: root, message: "The root is no folder." });
     accessSync(root, constants.R_OK | constants.X_OK);
   } catch (error) {
-    if (isAbsent(error) && !(error instanceof Error && "code" in error && error.code === "ENOTDIR")) return;
+    if (isAbsent(error) && errnoName(error) !== "ENOTDIR") return;
     throw asStoreError(error, { location: root }, "use the root");
   }
 }

@@ -20,7 +20,7 @@ export interface ReadLimits {
 export const DEFAULT_LIMITS: ReadLimits = { maxFrameBytes: 256 * 1024 * 1024 };
 
 /** One piece of a log. The bytes are valid until the next batch is asked for. */
-export interface PlainPiece {
+interface PlainPiece {
   readonly kind: "header" | "complete" | "torn";
   readonly bytes: Buffer;
   /** Where the piece starts in the file: the frame of a compressed log, the very byte of an uncompressed one. */
@@ -99,7 +99,7 @@ async function* framedPieces(source: PlainSource): AsyncGenerator<readonly Plain
   }
 }
 
-export interface FrameBytes {
+interface FrameBytes {
   readonly frame: Buffer;
   readonly offset: number;
   readonly contentSize: number | undefined;

@@ -23,7 +23,7 @@ export function platformPublication(fs: FileSystem, platform: NodeJS.Platform = 
 }
 
 /** A hard link never overwrites; syncing the directory makes it durable. */
-export class PosixPublication implements Publication {
+class PosixPublication implements Publication {
   readonly #fs: FileSystem;
   /** Directories whose own names this process has made durable. */
   readonly #durable = new Set<string>();

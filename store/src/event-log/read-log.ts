@@ -12,7 +12,7 @@ import { type Compression, type LogEvent } from "./types";
 const MAX_TRIES = 20;
 const RETRY_MS = 5;
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly root: string;
   readonly compression: Compression;
   readonly limits: ReadLimits;

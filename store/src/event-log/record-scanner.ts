@@ -5,13 +5,13 @@
 import { isUtf8 } from "node:buffer";
 import { type StoreError } from "../errors";
 import { corrupt } from "./errors";
-import { freezeJson } from "./json-value";
+import { freezeJson, parseJson } from "./json-value";
 import { type StoredEvent } from "./legacy";
 import { expandRow, parseRow, type PackedRow } from "./rows";
 import { asObject, isRecord, type JsonRecord, type LogEvent, type LogWarning } from "./types";
 import { type EventValidator } from "./validator";
 
-export interface ScannerOptions {
+interface ScannerOptions {
   readonly validator: EventValidator;
   /** Freeze every event all the way down. */
   readonly freeze: boolean;
@@ -149,7 +149,7 @@ export class RecordScanner {
   acceptUnterminated(offset: number): boolean {
     if (this.#issue !== undefined || this.#fragmentBytes === 0) return false;
     const bytes = this.fragment;
-    const value = parseLine(bytes.toString("utf8"));
+    const value = parseJson(bytes.toString("utf8"));
     if (asObject(value) === undefined || !isUtf8(bytes)) return false;
     const { validator } = this.#options;
     if (validator.hasFailed) return false;
@@ -171,7 +171,7 @@ export class RecordScanner {
 
   #consume(bytes: Buffer, start: number, end: number, offset: number): void {
     const text = bytes.toString("utf8", start, end);
-    const value = parseLine(text);
+    const value = parseJson(text);
     const place = { line: this.#line + 1, offset };
     if (value === null) {
       throw corrupt(`corrupt session log: line ${this.#line} is no event but null`, place);
@@ -236,16 +236,6 @@ export class RecordScanner {
   /** Where in the file the first line is that ended the kept prefix. */
   get issueOffset(): number {
     return this.#issueOffset;
-  }
-}
-
-/** Undefined for text that is no JSON. */
-function parseLine(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

@@ -23,7 +23,7 @@ import {
   writeFully,
 } from "./write-file";
 
-export interface RepairTarget {
+interface RepairTarget {
   readonly fs: FileSystem;
   readonly publication: Publication;
   readonly path: string;
@@ -31,14 +31,14 @@ export interface RepairTarget {
 }
 
 /** What a read found, which a repair must still find. */
-export interface RepairPlan {
+interface RepairPlan {
   readonly tail: LogTail;
   readonly closers: readonly LogEvent[];
   readonly file: { readonly dev: bigint; readonly ino: bigint };
   readonly revision: Revision;
 }
 
-export interface RepairResult {
+interface RepairResult {
   /** An open writer at the repaired end. */
   readonly appender: LogAppender;
   /** Where the bytes that were cut off are kept; null when none were. */

@@ -1,6 +1,7 @@
 /** Reading the newest events of a log without reading the rest of it. */
 import { Breather } from "./breather";
 import { parseHeaderToRead } from "./header";
+import { parseJson } from "./json-value";
 import { needsPrefix } from "./legacy";
 import { readFully } from "./log-file";
 import { frameBatches, plaintext, type PlainSource } from "./plaintext";
@@ -10,7 +11,7 @@ import { isRecord, type EventLogHeader, type LogEvent } from "./types";
 import { EventValidator } from "./validator";
 import { decodeTornFrame, FrameDecoder } from "./zstd";
 
-export interface Suffix {
+interface Suffix {
   readonly header: EventLogHeader;
   /** Events from some sequence number at or before the wanted one. */
   readonly events: LogEvent[];
@@ -132,13 +133,7 @@ async function findLines(
 function firstSeqOf(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(10);
   if (end === -1) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8", 0, end));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(bytes.toString("utf8", 0, end));
   const seq = isRecord(value) ? (value["seq"] ?? value["seq0"]) : undefined;
   return typeof seq === "number" ? seq : undefined;
 }

@@ -15,7 +15,7 @@ import { KNOWN_EVENT_TYPES } from "./vocabulary";
 const STAGES = ["retired", "shape", "vocabulary", "turns", "header", "surface"] as const;
 type Stage = (typeof STAGES)[number];
 
-export interface ValidatorOptions {
+interface ValidatorOptions {
   readonly sessionId: string;
   /** Event types beyond the format's own that the caller understands. */
   readonly extraTypes?: ReadonlySet<string> | undefined;

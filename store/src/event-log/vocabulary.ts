@@ -51,8 +51,7 @@ export const KNOWN_EVENT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** Tags of packed rows. An event can never carry one of them. */
-export const ROW_TAGS = ["text-chunks", "reasoning-chunks", "tool-call-chunks"] as const;
-export type RowTag = (typeof ROW_TAGS)[number];
+export type RowTag = "text-chunks" | "reasoning-chunks" | "tool-call-chunks";
 
 export function isRowTag(value: unknown): value is RowTag {
   return value === "text-chunks" || value === "reasoning-chunks" || value === "tool-call-chunks";

@@ -18,7 +18,7 @@ export const systemTimers: WindowTimers = {
   },
 };
 
-export interface WriteWindowOptions {
+interface WriteWindowOptions {
   readonly maxDelayMs: number;
   /** Events that may wait before `enqueue` refuses more: a disk that does not answer must not fill the memory. */
   readonly maxPendingEvents: number;

@@ -8,6 +8,7 @@
 import * as zlib from "node:zlib";
 import { promisify } from "node:util";
 import { StoreError } from "../errors";
+import { errnoName } from "../platform/errno";
 import { corrupt } from "./errors";
 
 const FRAME_PARAMETERS = { params: { [zlib.constants.ZSTD_c_checksumFlag]: 1 } };
@@ -155,10 +156,7 @@ function tooLarge(offset: number, maxBytes: number): StoreError {
 
 function decodeFailure(error: unknown, offset: number, maxBytes: number): StoreError {
   if (error instanceof StoreError) return error;
-  const isTooLarge =
-    error instanceof FrameTooLarge ||
-    (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE");
-  if (isTooLarge) return tooLarge(offset, maxBytes);
+  if (error instanceof FrameTooLarge || errnoName(error) === "ERR_BUFFER_TOO_LARGE") return tooLarge(offset, maxBytes);
   return corrupt(`corrupt Zstandard session log: frame at byte ${offset} failed validation`, { offset }, error);
 }
 
