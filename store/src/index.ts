@@ -106,7 +106,8 @@ export { type FileSystem, nodeFileSystem, type OpenFile, type OpenMode } from ".
 export { createSession, type CreateSessionOptions } from "./session/create";
 export { deleteSession, type DeleteReport, finishDeletions } from "./session/delete";
 
-export { EventLogBackend, type LookupOptions, type RawLog, type ReadCallOptions } from "./event-log/backend";
+export { EventLogBackend } from "./event-log/backend";
+export { type LookupOptions, type RawLog, type ReadCallOptions } from "./event-log/log-reader";
 export type { LogRecovery } from "./event-log/recovery-report";
 export { type EventLogOptions } from "./event-log/options";
 export { type LiveWriter } from "./event-log/live-writer";
