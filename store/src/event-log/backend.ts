@@ -16,7 +16,8 @@ import { resolveOptions, type EventLogOptions, type ResolvedOptions } from "./op
 import { logPath } from "./paths";
 import { recoveryOf, type LogRecovery } from "./recovery-report";
 import { removeSession } from "./remove-session";
-import { SessionLog, type SessionLogContext } from "./session-log";
+import { type SessionLogContext } from "./session-context";
+import { SessionLog } from "./session-log";
 import { type EventLogHeader, type EventLogMeta, type LogEvent, type LogView, type LogWarning } from "./types";
 
 /** Sessions whose end is remembered; beyond that those that nobody writes are looked at anew. */

@@ -3,42 +3,20 @@
  * after another; reads never wait for it.
  */
 import { dirname } from "node:path";
-import { type BigIntStats } from "node:fs";
 import { StoreError } from "../errors";
-import { asStoreError } from "../platform/errno";
-import { type FileSystem } from "../platform/fs";
 import { assertReadable, isReadable, viewOf } from "./balanced-view";
 import { admit, assertContinues } from "./batch";
-import { encodeBatch, encodeNewLog, type Encoding } from "./encode";
+import { encodeBatch } from "./encode";
 import { freezeJson } from "./json-value";
-import { LogAppender, type LogEnd } from "./log-appender";
-import { acquireLease, type LeaseOptions } from "./lease";
+import { LogAppender } from "./log-appender";
 import { revisionOf } from "./log-file";
-import { logPath, projectDirectory, sessionDirectory } from "./paths";
-import { type Publication } from "./publication";
+import { endOf, publishNewLog } from "./new-log";
 import { type LogRead } from "./read-log";
 import { needsRepair, repairLog } from "./repair";
+import { type SessionLogContext } from "./session-context";
+import { SessionLease, statLog } from "./session-lease";
 import { type EventLogHeader, type LogEvent, type LogView } from "./types";
 import { EventValidator } from "./validator";
-import { createSynced, removeQuietly, temporaryName, writeFully } from "./write-file";
-
-/** What a session needs of its backend. */
-export interface SessionLogContext {
-  readonly root: string;
-  readonly encoding: Encoding;
-  readonly fs: FileSystem;
-  readonly publication: Publication;
-  readonly lease: LeaseOptions;
-  readonly extraTypes: ReadonlySet<string> | undefined;
-  /** The path of the stored log of an id, or undefined; throws for duplicates and foreign layouts. */
-  find(id: string, cwd: string | undefined): Promise<string | undefined>;
-  /** The log that keeps an id from being created in a project, or undefined; throws like `find`. */
-  findTaken(id: string, cwd: string | undefined): Promise<string | undefined>;
-  /** Reads, validates and freezes a stored log. */
-  read(path: string, id: string): Promise<LogRead>;
-  /** Throws when the root belongs to the other encoding. */
-  assertRootEncoding(): Promise<void>;
-}
 
 type State =
   /** Not looked at yet, or to be looked at again. */
@@ -61,19 +39,20 @@ export class SessionLog {
   readonly id: string;
   readonly #context: SessionLogContext;
   #state: State = { kind: "unknown" };
-  #releaseLease: (() => void) | undefined;
+  readonly #lease: SessionLease;
   #chain: Promise<unknown> = Promise.resolve();
   #running = 0;
 
   constructor(id: string, context: SessionLogContext) {
     this.id = id;
     this.#context = context;
+    this.#lease = new SessionLease(id, context.fs, context.lease);
   }
 
   /** True when nothing is lost by forgetting this session: what is known of it is on disk, and nothing is going on. */
   get isIdle(): boolean {
     const { kind } = this.#state;
-    return this.#running === 0 && this.#releaseLease === undefined && (kind === "stored" || kind === "unknown");
+    return this.#running === 0 && !this.#lease.isHeld && (kind === "stored" || kind === "unknown");
   }
 
   /** Sequence number of the next event, as far as it is known without reading. */
@@ -144,8 +123,10 @@ export class SessionLog {
     validator.begin();
     try {
       admit(this.id, events, validator);
-      if (state.kind === "created") await this.#materialize(state.header, validator, events);
-      else await this.#write(state, events);
+      if (state.kind === "created") {
+        const { path, appender } = await publishNewLog(this.#context, this.#lease, state.header, events);
+        this.#state = { kind: "stored", path, validator, nextSeq: events.length, revision: undefined, appender };
+      } else await this.#write(state, events);
       validator.commit();
     } catch (error) {
       validator.rollback();
@@ -171,7 +152,7 @@ export class SessionLog {
     if (!appender.isPoisoned && !wasChanged) return;
     this.#state = appender.isPoisoned ? { kind: "poisoned", path, cause: error } : { kind: "unknown" };
     await appender.close();
-    this.#dropLease();
+    this.#lease.drop();
   }
 
   /** Makes this session writable and gives the sequence number of its next event. */
@@ -188,9 +169,9 @@ export class SessionLog {
   /** Takes the lease of a stored log, brings it into order and opens its end. */
   async #adopt(known: (State & { kind: "stored" }) | undefined): Promise<number> {
     const path = known?.path ?? (await this.#find());
-    await this.#takeLease(dirname(path));
+    await this.#lease.take(dirname(path));
     try {
-      const stats = await this.#statOf(path);
+      const stats = await statLog(this.#context.fs, path, this.id);
       if (known !== undefined && known.revision === revisionOf(stats)) {
         const appender = await LogAppender.open(this.#context.fs, path, endOf(stats));
         this.#state = { ...known, appender, revision: undefined };
@@ -199,7 +180,7 @@ export class SessionLog {
       await this.#repair(await this.#context.read(path, this.id), false);
     } catch (error) {
       if (this.#state.kind !== "poisoned") this.#state = { kind: "unknown" };
-      this.#dropLease();
+      this.#lease.drop();
       throw error;
     }
     return this.knownNextSeq ?? 0;
@@ -266,10 +247,10 @@ export class SessionLog {
     first: LogRead,
     salvage: boolean,
   ): Promise<{ read: LogRead; closers: LogEvent[]; kept: string | null }> {
-    const wasHeld = this.#releaseLease !== undefined;
-    await this.#takeLease(dirname(first.path));
+    const wasHeld = this.#lease.isHeld;
+    await this.#lease.take(dirname(first.path));
     try {
-      const isCurrent = revisionOf(await this.#statOf(first.path)) === first.revision;
+      const isCurrent = revisionOf(await statLog(this.#context.fs, first.path, this.id)) === first.revision;
       const read = isCurrent ? first : await this.#context.read(first.path, this.id);
       const result = await this.#repair(read, salvage);
       return { read, ...result };
@@ -283,7 +264,7 @@ export class SessionLog {
     const { validator, path, nextSeq, revision } = read;
     const state = this.#state;
     if (state.kind === "stored" && state.appender !== undefined) {
-      const stats = await this.#statOf(path);
+      const stats = await statLog(this.#context.fs, path, this.id);
       if (revisionOf(stats) === revision && Number(stats.size) === state.appender.end.size) {
         this.#state = { ...state, validator, nextSeq };
         return;
@@ -291,80 +272,6 @@ export class SessionLog {
       await this.#release();
     }
     this.#state = { kind: "stored", path, validator, nextSeq, revision, appender: undefined };
-  }
-
-  async #materialize(header: EventLogHeader, validator: EventValidator, events: readonly LogEvent[]): Promise<void> {
-    const { root, encoding, publication, fs } = this.#context;
-    const { cwd } = header;
-    await this.#context.assertRootEncoding();
-    const target = logPath(root, cwd, this.id, encoding.compression);
-    const directory = sessionDirectory(root, cwd, this.id);
-    await publication.ensureDirectories([root, projectDirectory(root, cwd), directory]);
-    await this.#refuseExisting(target);
-    try {
-      await this.#takeLease(directory);
-    } catch (error) {
-      await this.#refuseExisting(target);
-      throw error;
-    }
-    try {
-      const bytes = encodeNewLog(header, events, encoding);
-      const temporary = temporaryName(target);
-      await createSynced(fs, temporary, (file) => writeFully(file, bytes, 0));
-      try {
-        await publication.publish(temporary, target);
-      } catch (error) {
-        await removeQuietly(fs, temporary);
-        throw error;
-      }
-      const end = endOf(await this.#statOf(target));
-      const appender = await LogAppender.open(fs, target, { ...end, size: bytes.length });
-      const nextSeq = events.length;
-      this.#state = { kind: "stored", path: target, validator, nextSeq, revision: undefined, appender };
-    } catch (error) {
-      this.#dropLease();
-      throw this.#alreadyThere(error, target);
-    }
-  }
-
-  async #refuseExisting(target: string): Promise<void> {
-    try {
-      await this.#context.fs.lstat(target);
-    } catch (error) {
-      const failure = asStoreError(error, { location: target }, "look for the log");
-      if (failure.code === "location-gone") return;
-      throw failure;
-    }
-    throw this.#alreadyThere(new StoreError("already-exists"), target);
-  }
-
-  #alreadyThere(error: unknown, target: string): unknown {
-    if (!(error instanceof StoreError) || error.code !== "already-exists") return error;
-    return new StoreError("already-exists", {
-      sessionId: this.id,
-      location: target,
-      message: `refusing to materialize "${this.id}": a log already exists on disk (load/resume it instead)`,
-      cause: error,
-    });
-  }
-
-  async #takeLease(directory: string): Promise<void> {
-    if (this.#releaseLease !== undefined) return;
-    const { dev, ino } = await this.#statOf(directory);
-    this.#releaseLease = await acquireLease({ dev, ino, location: directory }, this.#context.lease);
-  }
-
-  #dropLease(): void {
-    this.#releaseLease?.();
-    this.#releaseLease = undefined;
-  }
-
-  async #statOf(path: string): Promise<BigIntStats> {
-    try {
-      return await this.#context.fs.lstat(path);
-    } catch (error) {
-      throw asStoreError(error, { location: path, sessionId: this.id }, "look at the log");
-    }
   }
 
   async #closeAppender(): Promise<void> {
@@ -383,12 +290,12 @@ export class SessionLog {
       this.#state = { ...state, appender: undefined, revision: isOurs ? revisionOf(stats) : undefined };
       await state.appender.close();
     }
-    this.#dropLease();
+    this.#lease.drop();
   }
 
   async #forget(): Promise<void> {
     await this.#closeAppender();
-    this.#dropLease();
+    this.#lease.drop();
     this.#state = { kind: "unknown" };
   }
 
@@ -401,7 +308,7 @@ export class SessionLog {
   exclusively<T>(body: (path: string) => Promise<T>): Promise<T> {
     return this.serialize(async () => {
       const path = await this.#find();
-      await this.#takeLease(dirname(path));
+      await this.#lease.take(dirname(path));
       try {
         await this.#closeAppender();
         return await body(path);
@@ -410,8 +317,4 @@ export class SessionLog {
       }
     });
   }
-}
-
-function endOf(stats: BigIntStats): LogEnd {
-  return { dev: stats.dev, ino: stats.ino, size: Number(stats.size) };
 }
