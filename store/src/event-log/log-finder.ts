@@ -15,6 +15,7 @@ import {
   type HeaderCache,
   type Listing,
 } from "./discovery";
+import { at } from "./errors";
 import { parseHeader } from "./header";
 import { assertPlace } from "./identity";
 import { withLog } from "./log-file";
@@ -80,18 +81,22 @@ export class LogFinder {
     return listing;
   }
 
-  /** The header of a log, in its place. */
-  header(path: string, id: string): Promise<EventLogHeader> {
+  /** The header of a log, in its place. Errors carry the path. */
+  async header(path: string, id: string): Promise<EventLogHeader> {
     const { root, compression, limits } = this.#options;
-    return withLog(path, async (file, stats) => {
-      const pieces = plaintext({ file, size: Number(stats.size), compression, limits });
-      const first = await pieces.next();
-      const line = first.done === true ? Buffer.alloc(0) : first.value.bytes.subarray(0, -1);
-      const { header } = parseHeader(line);
-      await pieces.return();
-      await assertPlace({ root, compression, path }, header, id);
-      return header;
-    });
+    try {
+      return await withLog(path, async (file, stats) => {
+        const pieces = plaintext({ file, size: Number(stats.size), compression, limits });
+        const first = await pieces.next();
+        const line = first.done === true ? Buffer.alloc(0) : first.value.bytes.subarray(0, -1);
+        const { header } = parseHeader(line);
+        await pieces.return();
+        await assertPlace({ root, compression, path }, header, id);
+        return header;
+      });
+    } catch (error) {
+      throw at(error, path, id);
+    }
   }
 
   /** Once a root is known to be of our encoding it stays so; a failure is found anew each time. */

@@ -318,12 +318,20 @@ it.each<[string, unknown]>([
   ["createdAt", 1.5],
   ["id", ""],
   ["sandboxMode", 1],
-])("H13: a header with %s %j is refused when it is created", async (field, value) => {
-  const store = backend(freshRoot());
-  const header = { ...meta("s"), [field]: value } satisfies Record<string, unknown>;
-  expect(await codeOf(store.create(header as EventLogMeta))).toBe("event-log-header-invalid");
-  await store.create(meta("s"));
-});
+])(
+  "H13: a header with %s %j is refused by its name when it is created, and nothing stays of it",
+  async (field, value) => {
+    const store = backend(freshRoot());
+    const header = { ...meta("s"), [field]: value } satisfies Record<string, unknown>;
+    await expect(store.create(header as EventLogMeta)).rejects.toMatchObject({
+      code: "event-log-header-invalid",
+      message: expect.stringContaining(field),
+    });
+    await store.create(meta("s"));
+    await store.append("s", turn(0, 1));
+    expect(await referenceReads(store.root)).toBe(6);
+  },
+);
 
 it.each<[string, Record<string, unknown>]>([
   ["an unknown type", { type: "x/y" }],
