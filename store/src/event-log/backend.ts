@@ -153,14 +153,14 @@ export class EventLogBackend {
     return this.#reader.readStoredRevision(id, options);
   }
 
-  /** What a recovery would do, without doing anything. Rejects like inspect for a log that is refused. */
-  verify(id: string, options: ReadCallOptions = {}): Promise<{ plan: LogRecovery; warnings: LogWarning[] }> {
-    return this.#reader.verify(id, options);
-  }
-
   /** Every session of the root, and what is wrong with the rest of it. One bad log never hides the others. */
   async list(options: { signal?: AbortSignal } = {}): Promise<Listing> {
     return this.#finder.list(options.signal);
+  }
+
+  /** What a recovery would do, without doing anything. Rejects like inspect for a log that is refused. */
+  verify(id: string, options: ReadCallOptions = {}): Promise<{ plan: LogRecovery; warnings: LogWarning[] }> {
+    return this.#reader.verify(id, options);
   }
 
   /**
