@@ -252,6 +252,28 @@ final class EngineDeviceTests: XCTestCase {
         bench.checkBooks()
     }
 
+    /// More than one step takes, with a loss behind it, when the run ends.
+    func testABacklogIsStoredWholeWithItsOverrunsWhenARunEnds() {
+        let bench = Bench()
+        bench.begin()
+        bench.pass(1000, sound: 0.5)
+        let ring = bench.source.ring!.pointer
+        let second = [Float](repeating: 0.5, count: 48_000)
+        for _ in 0..<7 { XCTAssertTrue(capture_ring_write(ring, second, 48_000)) }
+        capture_ring_count_dropped(ring, 24_000)
+        for _ in 0..<2 { XCTAssertTrue(capture_ring_write(ring, second, 48_000)) }
+        bench.command(#"{"type":"setDevice","id":"d","deviceUid":"usb"}"#)
+        bench.pass(20)
+        bench.pass(1000, sound: 0.5)
+        bench.handle(.stdinClosed)
+        XCTAssertEqual(bench.all("gap").map { text($0, "reason") }, ["overrun", "route-change"])
+        let place = int(bench.all("gap").first, "atOffset") ?? 0
+        XCTAssertTrue((44 + 7998 * 48...44 + 8000 * 48).contains(place), "the filter holds a millisecond back")
+        XCTAssertEqual(int(bench.last("finished"), "overrunFrames"), 12_000)
+        XCTAssertEqual(int(bench.last("finished"), "frames"), 11 * 24_000)
+        bench.checkBooks()
+    }
+
     func testNarrowBandBluetoothIsSaidOnce() {
         let bench = Bench {
             $1.devices[0].transport = "bluetooth"
