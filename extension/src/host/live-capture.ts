@@ -1,5 +1,5 @@
 /** The sound of a recording as it comes in: the capture helper, its new asset, and what its events mean. */
-import { type AvailableAsset, type Gap, type Session } from "@persyk/store";
+import { type AvailableAsset, type CaptureLock, type Gap, recoverWav, type Session } from "@persyk/store";
 import { type CaptureDeadlines, type CaptureEnd, CaptureClient } from "../capture/client";
 import { type CaptureEvent, BYTES_PER_MS, DATA_OFFSET } from "../capture/protocol";
 import { AudioFileFeed } from "./audio-file-feed";
@@ -33,6 +33,7 @@ export class LiveCapture {
   readonly asset: AvailableAsset;
   readonly #client: CaptureClient;
   readonly #gaps: Gap[] = [];
+  readonly #path: string;
   #lastSoundMs = 0;
 
   private constructor(
@@ -42,6 +43,7 @@ export class LiveCapture {
     private readonly state: ShownState,
     private readonly events: LiveCaptureEvents,
   ) {
+    this.#path = asset.path;
     const { source, helperPath } = options;
     const command = captureCommand(source, helperPath, deps.standIn);
     this.asset = asset.reference;
@@ -110,6 +112,15 @@ export class LiveCapture {
     if (notice !== undefined) this.state.warn(notice);
     this.feed.complete();
     return end;
+  }
+
+  /**
+   * After the helper's death: the header names every sample that was written, also those that the helper could not
+   * announce any more (Session file format, Native writes, assets and recovery).
+   */
+  async repair(captureLock: CaptureLock): Promise<void> {
+    const report = await recoverWav(this.#path, { captureLock });
+    if (report.outcome !== "rejected") this.feed.announce(report.dataBytes);
   }
 
   async close(): Promise<void> {

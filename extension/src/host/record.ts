@@ -169,12 +169,25 @@ class RecordingRun {
     end: CaptureEnd | undefined,
   ): Promise<RecordingResult> {
     if (this.#discard) return this.#discarded(session, recorder);
+    if (end?.kind === "died") {
+      this.#state.warn(noticeOf(end.failure));
+      await this.#repairCapture();
+    }
     const durationMs = Math.round(feed.availableBytes / BYTES_PER_MS);
-    if (end?.kind === "died") this.#state.warn(noticeOf(end.failure));
     if (this.#halt === undefined) await this.#transcription.finish();
     const outcome = await this.#close(recorder, end, durationMs);
     await this.#transcription.disconnect(CLOSE_GRACE_MS);
     return this.#done(session, await this.#savedTurns(recorder), outcome, durationMs);
+  }
+
+  /** What keeps the sound from being repaired now is said, and costs neither the text nor the end of the recording. */
+  async #repairCapture(): Promise<void> {
+    try {
+      await this.#capture?.repair(this.#context.captureLock);
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      this.#state.warn(noticeOf(error));
+    }
   }
 
   /** Every turn, however long the recording; where the session cannot be read any more, those that are still known. */

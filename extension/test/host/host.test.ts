@@ -198,7 +198,13 @@ linux("the session host", () => {
     if (end.kind !== "ended") throw new Error(end.kind);
     expect(end.state.result?.outcome).toBe("interrupted");
     const entries = await readEntries(session?.location ?? "");
-    expect(entries.at(-1)).toMatchObject({ type: "recording.interrupted", recordingId });
+    const wav = wavOf(session?.location ?? "");
+    const durationMs = Math.round((wav.length - 44) / 48);
+    expect(entries.at(-1)).toMatchObject({ type: "recording.interrupted", recordingId, durationMs });
+    expect(wav.length).toBeGreaterThanOrEqual(44 + 500 * 48);
+    expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
+    expect(wav.readUInt32LE(4)).toBe(wav.length - 8);
+    expect(sampleBytes.subarray(0, wav.length - 44).equals(wav.subarray(44))).toBe(true);
     await nothingLeft(made);
   });
 
