@@ -3,6 +3,7 @@
  * says, holds it to its deadlines, and ends it by a ladder of growing force. Every wait ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { errnoName, errnoNumber } from "./errno";
 import { LineReader } from "./lines";
 import {
   type CaptureCommand,
@@ -50,6 +51,8 @@ export interface CaptureLaunch {
   onEvent(event: CaptureEvent): void;
   /** Lines that are not events of this version; never the text itself. */
   onOddity?(detail: string): void;
+  /** Starts a process; Node's own when absent. */
+  startProcess?: typeof spawn;
 }
 
 /** How the helper ended. Everything but `finished` leaves an interrupted recording behind. */
@@ -120,14 +123,9 @@ export class CaptureClient {
     });
   }
 
-  /** Starts the helper. The asset's lock lives and dies with it, so the caller closes its copy right away. */
+  /** Starts the helper, or throws a CaptureFailure. The asset's lock lives and dies with it, so the caller closes its copy right away. */
   static launch(launch: CaptureLaunch): CaptureClient {
-    const [program, ...args] = launch.command;
-    const child = spawn(program, args, {
-      stdio: ["pipe", "pipe", "pipe", launch.assetFd],
-      ...(launch.env === undefined ? {} : { env: launch.env }),
-    });
-    return new CaptureClient(child, launch);
+    return new CaptureClient(spawnHelper(launch), launch);
   }
 
   get pid(): number | undefined {
@@ -289,18 +287,32 @@ function endedEarly(): CaptureFailure {
   return new CaptureFailure("ended-early", "The capture ended before it started.", RECORD_AGAIN);
 }
 
+function spawnHelper({ command, assetFd, env, startProcess = spawn }: CaptureLaunch): ChildProcess {
+  const [program, ...args] = command;
+  try {
+    return startProcess(program, args, {
+      stdio: ["pipe", "pipe", "pipe", assetFd],
+      ...(env === undefined ? {} : { env }),
+    });
+  } catch (error) {
+    // Node tells a few errors of a start by an event and throws all others, that of another processor among them.
+    throw errnoName(error) === undefined ? error : spawnFailure(error);
+  }
+}
+
 /** macOS's "bad CPU type in executable", which Node knows by number only. */
 const BAD_CPU_TYPE = -86;
 
-function spawnFailure(error: NodeJS.ErrnoException): CaptureFailure {
-  if (error.errno === BAD_CPU_TYPE) {
+function spawnFailure(error: unknown): CaptureFailure {
+  const code = errnoName(error);
+  if (errnoNumber(error) === BAD_CPU_TYPE) {
     return new CaptureFailure(
       "wrong-cpu",
       "The capture helper is built for another processor.",
       "Reinstall the extension.",
     );
   }
-  if (error.code === "EACCES") {
+  if (code === "EACCES") {
     return new CaptureFailure(
       "helper-not-executable",
       "The capture helper may not be run.",

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import fc from "fast-check";
@@ -147,6 +147,35 @@ describe("what a helper says", () => {
     const client = CaptureClient.launch({ command: [path.join(folder, "nothing")], assetFd, onEvent: () => undefined });
     closeSync(assetFd);
     await expect(client.ready()).rejects.toMatchObject({ code: "helper-missing" });
+  });
+
+  // Node tells a few errors of a start by an event and throws the others: each is a failure with a code.
+  test.each([
+    ["wrong-cpu", { code: "Unknown system error -86", errno: -86 }],
+    ["helper-not-executable", { code: "EACCES", errno: -13 }],
+    ["helper-missing", { code: "E2BIG", errno: -7 }],
+  ])("%s, thrown at the start", (code, fields) => {
+    const startProcess = (): never => {
+      throw Object.assign(new Error("spawn failed"), fields);
+    };
+    const start = (): unknown =>
+      CaptureClient.launch({ command: ["helper"], assetFd: 0, onEvent: () => undefined, startProcess });
+    expect(start).toThrow(expect.objectContaining({ name: "CaptureFailure", code }));
+  });
+
+  test("what the system really throws, and really tells by an event", async () => {
+    const assetFd = openSync(path.join(folder, "system.wav"), "wx+");
+    const launchOf = (...command: [string, ...string[]]) =>
+      CaptureClient.launch({ command, assetFd, onEvent: () => undefined });
+    try {
+      const tooLong = "x".repeat(3_000_000);
+      expect(() => launchOf(process.execPath, tooLong)).toThrow(expect.objectContaining({ code: "helper-missing" }));
+      const noProgram = path.join(folder, "not-executable");
+      writeFileSync(noProgram, "", { mode: 0o644 });
+      await expect(launchOf(noProgram).ready()).rejects.toMatchObject({ code: "helper-not-executable" });
+    } finally {
+      closeSync(assetFd);
+    }
   });
 
   test("any bytes: never an exception, and lines come whole however they are cut", () => {

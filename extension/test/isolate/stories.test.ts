@@ -1,5 +1,5 @@
 /** Stories of users through the commands themselves: a worker for each command, the real host, files in place of a microphone. */
-import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { inspectWav } from "@persyk/store";
@@ -37,8 +37,8 @@ function wavPaths(): string[] {
 function withHelper(scenario: Scenario): Isolate {
   const program = path.join(bench.folder, "helper.sh");
   const quoted = [process.execPath, writeFakeHelper(bench.folder), scenario, sample].map((part) => `'${part}'`);
-  writeFileSync(program, `#!/bin/sh\nexec ${quoted.join(" ")}\n`);
-  chmodSync(program, 0o755);
+  // As the archives of Raycast's store deliver it: without the execute bit.
+  writeFileSync(program, `#!/bin/sh\nexec ${quoted.join(" ")}\n`, { mode: 0o644 });
   return bench.isolate({ env: { PERSYK_AUDIO_SOURCE: "", PERSYK_CAPTURE_HELPER: program } });
 }
 
