@@ -56,7 +56,7 @@ export type { SessionInfo } from "./session/info";
 export type { Page, PageOptions } from "./session/pages";
 export type { RawCursor, RawPage, RawPageOptions, RawRecord } from "./session/raw-records";
 export type { RecordingSummary } from "./session/recordings";
-export { type HistoryItem, openSession, Session } from "./session/session";
+export { type HistoryItem, openSession, type OpenSessionOptions, Session } from "./session/session";
 export { textOf } from "./session/text";
 export { type ExportFormat, type ExportOptions, exportFormats, exportSession } from "./library/export/export";
 export type { LastTranscript } from "./library/last";

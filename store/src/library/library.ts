@@ -6,7 +6,7 @@ import { createSession } from "../session/create";
 import { type StoreContext, defaultStoreContext } from "../session/store-context";
 import { deleteSession } from "../session/delete";
 import { LOG_NAME } from "../session/log-name";
-import { type Session, openSession } from "../session/session";
+import { type OpenSessionOptions, openSession, type Session } from "../session/session";
 import { decodeCursor, encodeCursor, isAfter } from "./cursor";
 import {
   discoverCandidates,
@@ -98,15 +98,8 @@ export class Library {
   }
 
   /** Opens a session by its location or by its id, when one location only holds it. Never writes. */
-  async open(
-    idOrLocation: string,
-    options: { signal?: AbortSignal; onProgress?: (progress: { bytes: number; size: number }) => void } = {},
-  ): Promise<Session> {
-    const { signal, onProgress } = options;
-    return openSession(await this.locate(idOrLocation, options), this.#ctx, {
-      ...(signal === undefined ? {} : { signal }),
-      ...(onProgress === undefined ? {} : { onProgress }),
-    });
+  async open(idOrLocation: string, options: OpenSessionOptions = {}): Promise<Session> {
+    return openSession(await this.locate(idOrLocation, options), this.#ctx, options);
   }
 
   /** The canonical location of a session given by its location or by its id. */

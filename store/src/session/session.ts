@@ -12,8 +12,8 @@ import {
   type SessionHeader,
 } from "../format/schema";
 import { appendEntries } from "../log/append";
+import { BodyCache } from "../log/body-cache";
 import { LogHandle } from "../log/log-handle";
-import { readEntries } from "../log/read-entries";
 import { type LogIndex, scanLog, type ScanOptions } from "../log/scan";
 import { type Diagnostic, isProjectable, type Recoverable, type Verdict } from "../log/verdict";
 import { asStoreError, errnoName } from "../platform/errno";
@@ -50,6 +50,14 @@ export interface AppendToSessionResult {
   leaf: string | null;
 }
 
+export interface OpenSessionOptions extends ScanOptions {
+  /**
+   * Bytes of records whose parsed bodies are kept once they were read, so that asking again for a history or a context
+   * does not read them again; 0 when left out. Kept entries are frozen.
+   */
+  bodyCacheBytes?: number;
+}
+
 /** Entries that belong to the session and not to a branch: without a parent they follow the default leaf. */
 const METADATA: readonly EntryType[] = ["session_info", "label", "message.removed"];
 const METADATA_POSITIONS: readonly EntryType[] = ["session_info", "label"];
@@ -61,7 +69,7 @@ const LABEL_GROUP = 8;
 export async function openSession(
   location: string,
   context: StoreContext = defaultStoreContext(),
-  options: ScanOptions = {},
+  options: OpenSessionOptions = {},
 ): Promise<Session> {
   options.signal?.throwIfAborted();
   const { fs } = context;
@@ -74,7 +82,7 @@ export async function openSession(
     const directory = await pinDirectory(fs, folder);
     file = await fs.open(join(directory.path, LOG_NAME), "read");
     const log = await scanLog(file, options);
-    return new Session(context, directory, file, log);
+    return new Session(context, directory, file, log, new BodyCache(options.bodyCacheBytes ?? 0));
   } catch (error) {
     await file?.close();
     options.signal?.throwIfAborted();
@@ -95,17 +103,19 @@ export class Session {
   readonly #directory: PinnedDirectory;
   readonly #file: OpenFile;
   readonly #log: LogIndex;
+  readonly #bodies: BodyCache;
   readonly #handle: LogHandle;
   /** Whatever changes the index goes one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   /** Use `openSession`. */
-  constructor(context: StoreContext, directory: PinnedDirectory, file: OpenFile, log: LogIndex) {
+  constructor(context: StoreContext, directory: PinnedDirectory, file: OpenFile, log: LogIndex, bodies: BodyCache) {
     this.#context = context;
     this.#directory = directory;
     this.#file = file;
     this.#log = log;
+    this.#bodies = bodies;
     this.location = directory.path;
     this.#handle = new LogHandle(context.fs, directory, LOG_NAME, log.identity, log.header?.id);
   }
@@ -326,7 +336,7 @@ export class Session {
   }
 
   #read(positions: ArrayLike<number>, signal?: AbortSignal): Promise<Entry[]> {
-    return this.#reading(() => readEntries(this.#file, this.#log.entries, positions, signal));
+    return this.#reading(() => this.#bodies.read(this.#file, this.#log.entries, positions, signal));
   }
 
   /** Runs a read of the log file, which must still be the one under the session's name. */

@@ -452,3 +452,41 @@ test("a hard link to a foreign file is read but not written", async () => {
   expect((await reopen(session)).verdict).toBe("valid");
   await expect(session.rename("x")).rejects.toMatchObject({ code: "unsafe-path" });
 });
+
+describe("bodies kept in memory", () => {
+  const texts = (count: number): EntryInput[] =>
+    Array.from({ length: count }, (_, at) => ({
+      type: "message",
+      message: { role: "user", timestamp: at, content: [{ type: "text", text: `text ${at}` }] },
+    }));
+
+  test("whatever fits in them, every reading is that of a session that keeps none", async () => {
+    const created = kept(await createSession(root));
+    await created.append(texts(40), { parentId: null });
+    const bytes = statSync(join(created.location, "session.jsonl")).size;
+    for (const bodyCacheBytes of [0, 1, Math.floor(bytes / 3), bytes]) {
+      const session = kept(await openSession(created.location, undefined, { bodyCacheBytes }));
+      const middle = (await created.history())[20]?.id ?? "";
+      for (const leaf of [middle, undefined, middle, null, undefined]) {
+        expect(await session.history(leaf)).toEqual(await created.history(leaf));
+        expect(await session.context(leaf)).toEqual(await created.context(leaf));
+      }
+      const both = await Promise.all([session.history(), session.context(), session.history()]);
+      expect(both).toEqual([await created.history(), await created.context(), await created.history()]);
+    }
+  });
+
+  test("what is appended by others is taken up, and a kept entry cannot be changed", async () => {
+    const created = kept(await createSession(root));
+    await created.append(texts(2), { parentId: null });
+    const session = kept(await openSession(created.location, undefined, { bodyCacheBytes: 1_000_000 }));
+    const [first] = await session.history();
+    expect(() => {
+      if (first?.type === "message") first.message.content.push({ type: "text", text: "slipped in" });
+    }).toThrow(TypeError);
+    await created.append(texts(1), { parentId: created.leaf });
+    await session.refresh();
+    expect(await session.history()).toEqual(await created.history());
+    expect(await session.history()).toHaveLength(3);
+  });
+});
