@@ -3,8 +3,10 @@
  * at a time, of it one batch of events; what was found out about a log is kept for as long as the log is the same.
  */
 import path from "node:path";
-import { isStoreError, StoreError, toErrorDocument } from "../errors";
-import { listLogs, type HeaderCache, type LogEntry, type LogProblem } from "./discovery";
+import { isStoreError, StoreError } from "../errors";
+import { asStoreError } from "../platform/errno";
+import { listLogs, problemOf, type HeaderCache, type LogEntry, type LogProblem } from "./discovery";
+import { at } from "./errors";
 import { openLog, withLog } from "./log-file";
 import { messageTextOf, titleOf, type MessageRole } from "./message-text";
 import { logName } from "./paths";
@@ -67,7 +69,14 @@ const EXCERPT_AFTER = 140;
 const MAX_KEPT = 20_000;
 
 const headers: Record<Compression, HeaderCache> = { zstd: new Map(), none: new Map() };
-const summaries = new Map<string, { readonly revision: string; readonly session: AgentSession }>();
+const summaries = new Map<string, Summary>();
+
+/** What was found out about a log, and what kept it from being read to its end. */
+interface Summary {
+  readonly revision: string;
+  readonly session: AgentSession;
+  readonly problem: LogProblem | undefined;
+}
 
 interface FoundLog {
   readonly root: string;
@@ -149,7 +158,8 @@ async function findAll(
         for (const problem of listing.problems) if (isOwn(problem, compression)) problems.push(problem);
       } catch (error) {
         signal?.throwIfAborted();
-        if (compression === "zstd") problems.push(problemOf(error, root));
+        if (compression === "zstd")
+          problems.push(problemOf(asStoreError(error, { location: root }, "list the root"), root));
       }
     }
   }
@@ -170,12 +180,16 @@ async function examine(
   signal: AbortSignal | undefined,
 ): Promise<AgentSession | undefined> {
   const known = summaries.get(entry.path);
-  if (known?.revision === entry.revision) return known.session;
+  if (known?.revision === entry.revision) {
+    if (known.problem !== undefined) problems.push(known.problem);
+    return known.session;
+  }
   if (entry.header.version !== 0) return undefined;
   let title: string | undefined;
   let opening: string | undefined;
   let messages = 0;
   let lastTime = entry.header.createdAt;
+  let problem: LogProblem | undefined;
   try {
     for await (const event of eventsOf({ path: entry.path, compression }, signal)) {
       title = titleOf(event) ?? title;
@@ -188,9 +202,8 @@ async function examine(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    problems.push({ ...problemOf(error, entry.path), sessionId: entry.header.id });
-    if (!isStoreError(error)) return undefined;
-    title ??= opening === undefined ? undefined : shorten(opening);
+    problem = { ...problemOf(error, entry.path), sessionId: entry.header.id };
+    problems.push(problem);
   }
   const session: AgentSession = {
     id: entry.header.id,
@@ -202,13 +215,13 @@ async function examine(
     messages,
     cwd: entry.header.cwd ?? null,
   };
-  remember(entry, session);
+  remember(entry, { revision: entry.revision, session, problem });
   return session;
 }
 
-function remember(entry: LogEntry, session: AgentSession): void {
+function remember(entry: LogEntry, summary: Summary): void {
   summaries.delete(entry.path);
-  summaries.set(entry.path, { revision: entry.revision, session });
+  summaries.set(entry.path, summary);
   for (const oldest of summaries.keys()) {
     if (summaries.size <= MAX_KEPT) break;
     summaries.delete(oldest);
@@ -225,6 +238,9 @@ async function* eventsOf(
     const source = { file, size: Number(stats.size), compression, limits: DEFAULT_LIMITS };
     const scan = scanLog(source, { onHeader: () => undefined, freeze: false, signal });
     for await (const batch of scan) yield* batch;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw at(asStoreError(error, { location: log }, "read the log"), log);
   } finally {
     await file.close();
   }
@@ -269,7 +285,8 @@ async function firstMatch(
     signal?.throwIfAborted();
     // The listing has told of a log that cannot be read; what comes new is one that changed since.
     if (!problems.some((problem) => problem.path.startsWith(session.location))) {
-      problems.push(problemOf(error, session.location));
+      const failure = asStoreError(error, { location: session.location }, "search the log");
+      problems.push(problemOf(failure, session.location));
     }
   }
   return undefined;
@@ -295,12 +312,6 @@ function shorten(text: string): string {
   const flat = text.replace(/\s+/gu, " ").trim();
   if (flat.length <= MAX_TITLE_UNITS) return flat === "" ? UNTITLED : flat;
   return `${flat.slice(0, whole(flat, MAX_TITLE_UNITS - 1)).trimEnd()}…`;
-}
-
-function problemOf(error: unknown, log: string): LogProblem {
-  const { message } = toErrorDocument(error);
-  const code = isStoreError(error) ? error.code : "io-error";
-  return { code, message, path: (isStoreError(error) ? error.place.location : undefined) ?? log };
 }
 
 function isoOf(epochMs: number): string {

@@ -17,6 +17,7 @@ import { logPath } from "./paths";
 import { recoveryOf, type LogRecovery } from "./recovery-report";
 import { removeSession } from "./remove-session";
 import { type SessionLogContext } from "./session-context";
+import { statLog } from "./session-lease";
 import { SessionLog } from "./session-log";
 import { type EventLogHeader, type EventLogMeta, type LogEvent, type LogView, type LogWarning } from "./types";
 
@@ -60,9 +61,11 @@ export class EventLogBackend {
     return this.#options.root;
   }
 
-  /** Where the log of a session is or will be. Touches nothing. */
+  /** Where the log of a session is or will be. Touches nothing. `usage` for an empty id or project directory. */
   locate(meta: Pick<EventLogMeta, "id" | "cwd">): { kind: "jsonl"; path: string } {
     const { root, compression } = this.#options;
+    if (meta.id === "") throw new StoreError("usage", { message: "cannot encode an empty path segment" });
+    if (meta.cwd === "") throw new StoreError("usage", { message: "cannot encode an empty project path" });
     return { kind: "jsonl", path: logPath(root, meta.cwd, meta.id, compression) };
   }
 
@@ -169,7 +172,7 @@ export class EventLogBackend {
    */
   async recover(id: string, options: { salvage?: boolean } = {}): Promise<LogRecovery> {
     const { read, closers, kept } = await this.#log(id).recover(options.salvage ?? false);
-    const { size } = await this.#options.fs.lstat(read.path);
+    const { size } = await statLog(this.#options.fs, read.path, id);
     return recoveryOf(read.tail, read.nextSeq, closers.length, kept, Number(size));
   }
 

@@ -262,8 +262,19 @@ export async function findLogs(
   return paths;
 }
 
+/** Throws what keeps a project folder from being searched for an id: "not there" would be no answer then. */
+export async function assertSearchable(id: string, projects: readonly string[], signal?: AbortSignal): Promise<void> {
+  const breather = new Breather(signal);
+  const name = encodeName(id);
+  for (const project of name === undefined ? [] : projects) {
+    if (breather.isDue) await breather.breathe();
+    statOf(`${project}${sep}${name}`);
+  }
+}
+
 /** The log of an id in the folder of a known project, or undefined. Costs the same however many projects there are. */
 export function probeLog(place: Place, id: string, cwd: string | undefined): string | undefined {
+  if (id === "" || cwd === "") return undefined;
   return probePath(place, logPath(place.root, cwd, id, place.compression));
 }
 
@@ -337,7 +348,8 @@ function statOf(path: string): BigIntStats | undefined {
   }
 }
 
-function problemOf(error: unknown, path: string): LogProblem {
+/** A failure as the problem of a listing, with its place. */
+export function problemOf(error: unknown, path: string): LogProblem {
   const failure = asStoreError(error, { location: path }, "read the header");
   const { location, sessionId, line, offset } = failure.place;
   return {

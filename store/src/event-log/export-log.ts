@@ -8,7 +8,14 @@ import { type EventLogHeader, type LogEvent } from "./types";
  * - `json`: one document `{meta, events}`;
  * - `md`: the transcript.
  */
-export type LogExportFormat = "jsonl" | "json" | "md";
+export type LogExportFormat = (typeof FORMATS)[number];
+
+const FORMATS = ["jsonl", "json", "md"] as const;
+
+/** True for a format that there is; the name may come from a command line. */
+export function isExportFormat(format: unknown): format is LogExportFormat {
+  return FORMATS.some((known) => known === format);
+}
 
 /** The export in pieces of text. Only a piece is in memory at a time. */
 export async function* exportEvents(

@@ -1,6 +1,7 @@
 /** Event-log backend, Durability ("Bound storage identity"): a header must name the place where its log was found. */
 import { realpath } from "node:fs/promises";
 import { StoreError } from "../errors";
+import { asStoreError } from "../platform/errno";
 import { isAbsent } from "./log-file";
 import { logPath } from "./paths";
 import { type Compression, type EventLogHeader } from "./types";
@@ -43,6 +44,6 @@ async function isSameFile(path: string, expected: string): Promise<boolean> {
     return actual === wanted;
   } catch (error) {
     if (isAbsent(error)) return false;
-    throw error;
+    throw asStoreError(error, { location: path }, "look at the place of the log");
   }
 }

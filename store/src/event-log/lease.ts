@@ -25,7 +25,7 @@ export interface LeaseOptions {
 /** Takes the lease of a session directory; call the result to give it back. `lock-busy` when somebody else keeps it. */
 export async function acquireLease(target: LockTarget, options: LeaseOptions): Promise<() => void> {
   const directory = options.directory ?? defaultLockDirectory();
-  const lock = kernelLock(directory, target);
+  const lock = kernelLock(directory);
   const deadlineMs = performance.now() + options.waitMs;
   for (;;) {
     const release = tryLock(lock, directory, target);
@@ -41,16 +41,21 @@ export async function acquireLease(target: LockTarget, options: LeaseOptions): P
   }
 }
 
-function kernelLock(directory: string, target: LockTarget): KernelLock {
+function kernelLock(directory: string): KernelLock {
   const known = probed.get(directory);
   if (known !== undefined) return known;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw asStoreError(error, { location: target.location }, "make the folder for locks");
+    throw asStoreError(error, { location: directory }, "make the folder for locks");
   }
-  const lock = probeKernelLock(directory);
-  if (lock === undefined) throw new StoreError("lock-unsupported", { location: target.location });
+  let lock: KernelLock | undefined;
+  try {
+    lock = probeKernelLock(directory);
+  } catch (error) {
+    throw asStoreError(error, { location: directory }, "try the folder for locks");
+  }
+  if (lock === undefined) throw new StoreError("lock-unsupported", { location: directory });
   probed.set(directory, lock);
   return lock;
 }
@@ -59,6 +64,6 @@ function tryLock(lock: KernelLock, directory: string, target: LockTarget): (() =
   try {
     return lock.tryAcquire(directory, `event-log-${lockName(target)}`);
   } catch (error) {
-    throw asStoreError(error, { location: target.location }, "take the lease");
+    throw asStoreError(error, { location: directory }, "take the lease");
   }
 }

@@ -2,6 +2,8 @@
 import { StoreError } from "../errors";
 import { asStoreError } from "../platform/errno";
 import { type FileSystem, type OpenFile } from "../platform/fs";
+import { at } from "./errors";
+import { statOpen } from "./log-file";
 import { writeFully } from "./write-file";
 
 /** What a writer knows of its file: nothing is written when the file is another one or has another end. */
@@ -66,7 +68,7 @@ export class LogAppender {
       await this.#file.sync();
     } catch (error) {
       await this.#rollBack(size, bytes.length, error);
-      throw asStoreError(error, { location: this.#path }, "append to the log");
+      throw at(asStoreError(error, { location: this.#path }, "append to the log"), this.#path);
     }
     this.#end = { ...this.#end, size: size + bytes.length };
     await this.#assertAlone();
@@ -93,7 +95,7 @@ export class LogAppender {
     if (this.#poison !== undefined) {
       throw new StoreError("handle-poisoned", { location: this.#path, cause: this.#poison });
     }
-    const stats = await this.#file.stat({ bigint: true });
+    const stats = await statOpen(this.#file, this.#path);
     const { dev, ino, size } = this.#end;
     const changed = (message: string): never => {
       throw new StoreError("event-log-changed", { location: this.#path, message });
@@ -106,13 +108,21 @@ export class LogAppender {
 
   /** Somebody without the lease may have appended at the same moment; then nobody can say what the log holds now. */
   async #assertAlone(): Promise<void> {
-    const stats = await this.#file.stat({ bigint: true });
-    if (Number(stats.size) === this.#end.size) return;
-    this.#poison = new Error("another writer appended at the same time");
+    try {
+      const stats = await statOpen(this.#file, this.#path);
+      if (Number(stats.size) === this.#end.size) return;
+      this.#poison = new Error("another writer appended at the same time");
+    } catch (error) {
+      this.#poison = error;
+    }
     throw new StoreError("outcome-unknown", {
       location: this.#path,
-      message: "Another program appended at the same time.",
+      message:
+        this.#poison instanceof StoreError
+          ? "The log was written, but could not be looked at again."
+          : "Another program appended at the same time.",
       remedy: "Load the session again; its log is then validated anew.",
+      cause: this.#poison,
     });
   }
 

@@ -39,6 +39,18 @@ export async function openLog(path: string): Promise<{ file: FileHandle; stats: 
   }
 }
 
+/** What an open log is now; a typed error with its path when the system does not say. */
+export async function statOpen(
+  file: { stat(options: { bigint: true }): Promise<BigIntStats> },
+  path: string,
+): Promise<BigIntStats> {
+  try {
+    return await file.stat({ bigint: true });
+  } catch (error) {
+    throw asStoreError(error, { location: path }, "examine the log");
+  }
+}
+
 /** Runs a body with an open log and closes it, whatever happens. */
 export async function withLog<T>(path: string, body: (file: FileHandle, stats: BigIntStats) => Promise<T>): Promise<T> {
   const { file, stats } = await openLog(path);

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { StoreError } from "../errors";
 import {
   assertRootEncoding,
+  assertSearchable,
   directoriesOf,
   duplicate,
   findLogs,
@@ -50,7 +51,9 @@ export class LogFinder {
     const direct = cwd === undefined ? undefined : probeLog(this.#options, id, cwd);
     const known = direct ?? (await this.#recall(id));
     if (known !== undefined) return known;
-    const path = await this.#choose(id, await findLogs(this.#options, id, directoriesOf(this.#options.root), signal));
+    const projects = directoriesOf(this.#options.root);
+    const path = await this.#choose(id, await findLogs(this.#options, id, projects, signal));
+    if (path === undefined) await assertSearchable(id, projects, signal);
     // Only what a look through all projects showed to be the only log of its id is remembered.
     if (path !== undefined) this.#paths.set(id, path);
     return path;

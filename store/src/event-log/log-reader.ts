@@ -2,10 +2,11 @@
  * Reading what is stored: nothing here changes a log or waits for a writer. Event-log backend, On-disk layout and Crash
  * recovery (inspection).
  */
+import { constants } from "node:buffer";
 import { StoreError } from "../errors";
 import { viewOf } from "./balanced-view";
 import { at } from "./errors";
-import { exportEvents, type LogExportFormat } from "./export-log";
+import { exportEvents, isExportFormat, type LogExportFormat } from "./export-log";
 import { follow, type FollowOptions } from "./follow";
 import { parseHeader } from "./header";
 import { assertPlace } from "./identity";
@@ -18,6 +19,9 @@ import { scanLog } from "./scan-log";
 import { readSuffix } from "./suffix";
 import { type Compression, type EventLogHeader, type LogEvent, type LogView, type LogWarning } from "./types";
 import { ViewCache } from "./view-cache";
+
+/** More text than this is no string. */
+const { MAX_STRING_LENGTH } = constants;
 
 export interface LookupOptions {
   /** The project directory, where it is known: the log is then found without looking through the projects. */
@@ -81,11 +85,7 @@ export class LogReader {
     fromSeq: number,
     options: ReadCallOptions = {},
   ): Promise<{ meta: EventLogHeader; events: LogEvent[] }> {
-    if (!Number.isSafeInteger(fromSeq) || fromSeq < 0) {
-      throw new StoreError("usage", {
-        message: `readFrom fromSeq must be a non-negative safe integer, got ${String(fromSeq)}`,
-      });
-    }
+    assertSeq("readFrom", fromSeq);
     return this.#readStored(await this.#require(id, options), id, fromSeq, options.signal);
   }
 
@@ -101,6 +101,7 @@ export class LogReader {
   /** The stored events one after another, whatever their number: a batch of them is in memory at a time. */
   async *iterate(id: string, options: ReadCallOptions & { fromSeq?: number } = {}): AsyncGenerator<LogEvent, void> {
     const { signal, fromSeq = 0 } = options;
+    assertSeq("iterate", fromSeq);
     const path = await this.#require(id, options);
     const { file, stats } = await openLog(path);
     try {
@@ -126,10 +127,15 @@ export class LogReader {
     try {
       return await withLog(path, async (file, stats) => {
         const source: PlainSource = { file, size: Number(stats.size), ...this.#encodingOptions() };
+        const { maxTextBytes = MAX_STRING_LENGTH } = source.limits;
         const parts: Buffer[] = [];
+        let size = 0;
         for await (const piece of plaintext(source)) {
           signal?.throwIfAborted();
-          if (piece.kind !== "torn") parts.push(Buffer.from(piece.bytes));
+          if (piece.kind === "torn") continue;
+          size += piece.bytes.length;
+          if (size > maxTextBytes) throw textTooLarge(piece.offset, maxTextBytes);
+          parts.push(Buffer.from(piece.bytes));
         }
         const text = Buffer.concat(parts);
         const [first] = parts;
@@ -146,6 +152,7 @@ export class LogReader {
 
   /** The events of a session as they become durable, from `fromSeq` on; ends only with its signal. */
   async *follow(id: string, options: FollowOptions & LookupOptions = {}): AsyncGenerator<LogEvent, void> {
+    assertSeq("follow", options.fromSeq ?? 0);
     const path = await this.#require(id, options);
     const { signal } = options;
     yield* follow(
@@ -160,6 +167,9 @@ export class LogReader {
 
   /** A session as a document, in pieces of text. Exports what is stored, without any recovery. */
   async *export(id: string, format: LogExportFormat, options: ReadCallOptions = {}): AsyncGenerator<string, void> {
+    if (!isExportFormat(format)) {
+      throw new StoreError("usage", { message: `export format must be jsonl, json or md, got ${String(format)}` });
+    }
     const path = await this.#require(id, options);
     const meta = await this.#finder.header(path, id);
     yield* exportEvents(meta, this.iterate(id, options), format);
@@ -235,4 +245,19 @@ export class LogReader {
   #lookUp(id: string, { cwd, signal }: ReadCallOptions): Promise<string | undefined> {
     return this.#finder.find(id, cwd, signal);
   }
+}
+
+function assertSeq(call: string, fromSeq: number): void {
+  if (Number.isSafeInteger(fromSeq) && fromSeq >= 0) return;
+  throw new StoreError("usage", {
+    message: `${call} fromSeq must be a non-negative safe integer, got ${String(fromSeq)}`,
+  });
+}
+
+function textTooLarge(offset: number, maxBytes: number): StoreError {
+  return new StoreError("event-log-too-large", {
+    offset,
+    message: `the text of the log takes more than ${maxBytes} bytes`,
+    remedy: "Read it in pieces: export or iterate it.",
+  });
 }

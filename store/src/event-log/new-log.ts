@@ -3,6 +3,7 @@ import { type BigIntStats } from "node:fs";
 import { StoreError } from "../errors";
 import { asStoreError } from "../platform/errno";
 import { type FileSystem } from "../platform/fs";
+import { at } from "./errors";
 import { encodeNewLog } from "./encode";
 import { LogAppender, type LogEnd } from "./log-appender";
 import { logPath, projectDirectory, sessionDirectory } from "./paths";
@@ -48,7 +49,7 @@ export async function publishNewLog(
     return { path, appender: await LogAppender.open(fs, path, { ...end, size: bytes.length }) };
   } catch (error) {
     lease.drop();
-    throw alreadyThere(error, path, id);
+    throw at(alreadyThere(error, path, id), path);
   }
 }
 

@@ -15,6 +15,8 @@ const BATCH_BYTES = 256 * 1024;
 export interface ReadLimits {
   /** What one frame, or one line of an uncompressed log, may hold when decoded, in bytes. */
   readonly maxFrameBytes: number;
+  /** What the text of a log may hold that is asked for as a whole, in bytes; else as much as a string can. */
+  readonly maxTextBytes?: number;
 }
 
 export const DEFAULT_LIMITS: ReadLimits = { maxFrameBytes: 256 * 1024 * 1024 };

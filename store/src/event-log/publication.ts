@@ -90,11 +90,15 @@ export class WindowsPublication implements Publication {
 
   async publish(temporary: string, target: string): Promise<void> {
     await linkExclusively(this.#fs, temporary, target);
-    const file = await this.#fs.open(target, "update");
     try {
-      await file.sync();
-    } finally {
-      await file.close();
+      const file = await this.#fs.open(target, "update");
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      throw asStoreError(error, { location: target }, "make the new name durable");
     }
     await removeTemporary(this.#fs, temporary);
   }

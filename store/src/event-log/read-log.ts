@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isStoreError } from "../errors";
 import { at } from "./errors";
 import { assertPlace } from "./identity";
-import { revisionOf, withLog, type Revision } from "./log-file";
+import { revisionOf, statOpen, withLog, type Revision } from "./log-file";
 import { type ReadLimits } from "./plaintext";
 import { scanLog, type ScanEnd } from "./scan-log";
 import { type Compression, type LogEvent } from "./types";
@@ -54,8 +54,7 @@ async function readOnce(
   const { root, compression, limits, extraTypes, freeze, signal, expectedId } = options;
   return withLog(path, async (file, before) => {
     const source = { file, size: Number(before.size), compression, limits };
-    const isUnchanged = async (): Promise<boolean> =>
-      revisionOf(await file.stat({ bigint: true })) === revisionOf(before);
+    const isUnchanged = async (): Promise<boolean> => revisionOf(await statOpen(file, path)) === revisionOf(before);
     try {
       const scan = scanLog(source, {
         onHeader: ({ header }) => assertPlace({ root, path, compression }, header, expectedId),

@@ -3,7 +3,7 @@
  * later line ends a turn, the damage lies in what was committed and the log is refused.
  */
 import { isUtf8 } from "node:buffer";
-import { type StoreError } from "../errors";
+import { StoreError } from "../errors";
 import { corrupt } from "./errors";
 import { freezeJson, parseJson } from "./json-value";
 import { type StoredEvent } from "./legacy";
@@ -136,8 +136,12 @@ export class RecordScanner {
     this.#fragments.push(Buffer.from(bytes));
     this.#fragmentBytes += bytes.length;
     if (this.#fragmentBytes > this.#options.maxLineBytes) {
-      throw corrupt(`corrupt session log: line ${this.#line + 1} is longer than ${this.#options.maxLineBytes} bytes`, {
-        offset: this.#chunkOffset,
+      const { maxLineBytes } = this.#options;
+      const start = this.#chunkAt - (this.#fragmentBytes - bytes.length);
+      throw new StoreError("event-log-too-large", {
+        line: this.#line + 2,
+        offset: this.#chunkOffset + (this.#offsetsAreExact ? start : 0),
+        message: `line ${this.#line + 1} of the events is longer than ${maxLineBytes} bytes`,
       });
     }
   }

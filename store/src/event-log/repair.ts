@@ -6,9 +6,10 @@ import { dirname } from "node:path";
 import { StoreError } from "../errors";
 import { asStoreError } from "../platform/errno";
 import { type FileSystem } from "../platform/fs";
+import { at } from "./errors";
 import { encodeBatch, encodeText, type Encoding } from "./encode";
 import { LogAppender, type LogEnd } from "./log-appender";
-import { revisionOf, type Revision } from "./log-file";
+import { revisionOf, statOpen, type Revision } from "./log-file";
 import { type Publication } from "./publication";
 import { encodeLines } from "./rows";
 import { type LogTail } from "./scan-log";
@@ -69,7 +70,7 @@ export async function repairLog(target: RepairTarget, plan: RepairPlan, salvage:
   await removeLitter(target);
   const appender = await LogAppender.open(fs, path, { ...plan.file, size: tail.end });
   try {
-    const stats = await appender.file.stat({ bigint: true });
+    const stats = await statOpen(appender.file, path);
     if (revisionOf(stats) !== plan.revision) {
       throw new StoreError("event-log-changed", { location: path, message: "The log was changed since it was read." });
     }
@@ -86,7 +87,7 @@ export async function repairLog(target: RepairTarget, plan: RepairPlan, salvage:
     }
   } catch (error) {
     await appender.close();
-    throw error;
+    throw at(error, path);
   }
 }
 
@@ -147,7 +148,11 @@ async function replaceTail(
 /** Removes what first appends and repairs that were interrupted have left. The log is there, so nobody needs it. */
 async function removeLitter({ fs, path }: RepairTarget): Promise<void> {
   const directory = dirname(path);
-  for (const entry of await fs.readdir(directory)) {
-    if (entry.isFile() && isTemporaryName(entry.name)) await removeQuietly(fs, `${directory}/${entry.name}`);
+  try {
+    for (const entry of await fs.readdir(directory)) {
+      if (entry.isFile() && isTemporaryName(entry.name)) await removeQuietly(fs, `${directory}/${entry.name}`);
+    }
+  } catch (error) {
+    throw asStoreError(error, { location: directory }, "read the session folder");
   }
 }

@@ -9,7 +9,7 @@ import { admit, assertContinues } from "./batch";
 import { encodeBatch } from "./encode";
 import { freezeJson } from "./json-value";
 import { LogAppender } from "./log-appender";
-import { revisionOf } from "./log-file";
+import { revisionOf, statOpen } from "./log-file";
 import { endOf, publishNewLog } from "./new-log";
 import { type LogRead } from "./read-log";
 import { needsRepair, repairLog } from "./repair";
@@ -285,7 +285,7 @@ export class SessionLog {
   async #release(): Promise<void> {
     const state = this.#state;
     if (state.kind === "stored" && state.appender !== undefined) {
-      const stats = await state.appender.file.stat({ bigint: true });
+      const stats = await statOpen(state.appender.file, state.path);
       const isOurs = Number(stats.size) === state.appender.end.size;
       this.#state = { ...state, appender: undefined, revision: isOurs ? revisionOf(stats) : undefined };
       await state.appender.close();

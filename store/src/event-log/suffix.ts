@@ -1,4 +1,5 @@
 /** Reading the newest events of a log without reading the rest of it. */
+import { isStoreError } from "../errors";
 import { Breather } from "./breather";
 import { parseHeaderToRead } from "./header";
 import { parseJson } from "./json-value";
@@ -49,17 +50,27 @@ export async function readSuffix(
     firstSeq: start.seq,
     maxLineBytes: source.limits.maxFrameBytes,
   });
-  for (const bytes of start.pieces) {
-    scanner.push(bytes, start.offset, false);
-    while (scanner.run(64)) if (breather.isDue) await breather.breathe();
-  }
   // Whatever is odd is for the whole read to judge: it knows the lines and what came before.
-  if (scanner.issue !== undefined || validator.hasFailed) return undefined;
+  if (!(await isEven(scanner, start, breather)) || validator.hasFailed) return undefined;
   if (source.compression === "none") scanner.acceptUnterminated(start.offset);
   const events = scanner.take();
   if (events.some((event) => needsPrefix({ ...event }))) return undefined;
   breather.check();
   return { header: header.header, events };
+}
+
+/** Reads all pieces; false when a line of them cannot be read. */
+async function isEven(scanner: RecordScanner, start: Start, breather: Breather): Promise<boolean> {
+  for (const bytes of start.pieces) {
+    scanner.push(bytes, start.offset, false);
+    try {
+      while (scanner.run(64)) if (breather.isDue) await breather.breathe();
+    } catch (error) {
+      if (isStoreError(error) && error.code.startsWith("event-log-")) return false;
+      throw error;
+    }
+  }
+  return scanner.issue === undefined;
 }
 
 interface Start {
