@@ -67,7 +67,11 @@ async function host(supportPath: string, instanceId: string): Promise<void> {
       identity: { instanceId, pid: process.pid, processStart: processStart(process.pid) },
       standIn: [process.execPath, process.argv[1] ?? "", "capture-stand-in"],
       findEngine: () =>
-        findSpeechEngine({ searchPath: process.env["PATH"], whisperModel: process.env["WHISPER_MODEL"] }),
+        findSpeechEngine({
+          searchPath: process.env["PATH"],
+          whisperModel: process.env["WHISPER_MODEL"],
+          helperPath: options.helperPath,
+        }),
       onState: (state) => {
         location = state.session?.location ?? location;
         // A session that was deleted or moved away under the recording ends it.

@@ -108,6 +108,103 @@ test("whisper-cli: 16 kHz sound of at least its minimum in a private file that i
   await engine.close();
 });
 
+describe("Apple's recogniser through the helper", () => {
+  const seen = path.join(folder, "apple.wav");
+  const args = path.join(folder, "apple.args");
+  const helperPath = path.join(folder, "capture-helper");
+  const version = (speech: boolean): string =>
+    `[ "$1" = version ] && { echo '{"v":1,"type":"version","helper":"0.1.0","protocol":"capture/1","speech":${speech}}'; exit; }`;
+
+  /** A helper that follows its file until standard input ends, and then says some lines. */
+  async function apple(...body: string[]): Promise<SpeechEngine> {
+    program("capture-helper", [version(true), `echo "$@" > "${args}"`, ...body].join("\n"));
+    const engine = await findSpeechEngine({ searchPath: "", helperPath });
+    if (engine === undefined) throw new Error("no engine was found");
+    return engine;
+  }
+
+  const said = (...lines: object[]): string =>
+    ["cat > /dev/null", `cp "$3" "${seen}"`, ...lines.map((one) => `echo '${JSON.stringify({ v: 1, ...one })}'`)].join(
+      "\n",
+    );
+
+  test("is taken only where the helper says that it is there", async () => {
+    program("capture-helper", version(false));
+    expect(await findSpeechEngine({ searchPath: "", helperPath })).toBeUndefined();
+    program("capture-helper", "echo nonsense");
+    expect(await findSpeechEngine({ searchPath: "", helperPath })).toBeUndefined();
+    expect(await findSpeechEngine({ searchPath: "", helperPath: path.join(folder, "absent") })).toBeUndefined();
+    expect((await apple()).name).toBe("Apple speech recognition");
+  });
+
+  test("hears every sample of the turn, and joins the final pieces alone", async () => {
+    const engine = await apple(
+      said(
+        { type: "progress", fraction: 0.5 },
+        { type: "partial", from: 0, to: 10, text: "please" },
+        { type: "final", from: 0, to: 20, text: "Please call." },
+        { type: "final", from: 20, to: 30, text: "The bank" },
+        { type: "final", from: 30, to: 40, text: " today" },
+        { type: "final", from: 40, to: 50, text: ", not tomorrow." },
+        { type: "transcribed", frames: 50, locale: "en-US" },
+      ),
+    );
+    const text = "Please call. The bank today, not tomorrow.";
+    expect(await recognise(engine, sampleBytes.subarray(0, 48_000))).toEqual({ text, partials: text });
+    const wav = readFileSync(seen);
+    expect(wav.subarray(44)).toEqual(sampleBytes.subarray(0, 48_000));
+    expect(readFileSync(args, "utf8")).toMatch(/^transcribe --input \S+turn\.wav --follow\n$/);
+    const [, , file = ""] = readFileSync(args, "utf8").split(" ");
+    expect(existsSync(path.dirname(file))).toBe(false);
+    await engine.close();
+  });
+
+  test("joins a script without spaces without any, and names the language", async () => {
+    const engine = await apple(
+      said(
+        { type: "final", from: 0, to: 1, text: "明日" },
+        { type: "final", from: 1, to: 2, text: "電話して" },
+        { type: "transcribed", frames: 2, locale: "ja-JP" },
+      ),
+    );
+    const turn = engine.openTurn({ startMs: 0, language: "ja", onPartial: () => undefined });
+    turn.push(sampleBytes.subarray(0, 4_800));
+    expect(await turn.finish()).toBe("明日電話して");
+    expect(readFileSync(args, "utf8")).toContain("--locale ja --follow");
+    await engine.close();
+  });
+
+  test.each([
+    [
+      "an error of the helper",
+      said({ type: "error", code: "format-unsupported", fatal: true, message: "not this language" }),
+      "engine-format-unsupported",
+    ],
+    ["an end without a result", said({ type: "final", from: 0, to: 1, text: "half" }), "engine-failed"],
+    ["what is no line of the protocol", said({ type: "surprise" }), "engine-failed"],
+    ["an end before the turn's", "exit 3", "engine-failed"],
+  ])("%s is a failure with a code, never half a text", async (_name, body, code) => {
+    const engine = await apple(body);
+    await expect(recognise(engine, sampleBytes.subarray(0, 48_000))).rejects.toMatchObject({
+      name: "EngineFailure",
+      code,
+    });
+    await engine.close();
+  });
+
+  test("closing ends a turn that hangs, its program and its file", async () => {
+    const pidFile = path.join(folder, "apple.pid");
+    const engine = await apple(`echo $$ > "${pidFile}.new"; mv "${pidFile}.new" "${pidFile}"; exec sleep 600`);
+    const failed = expect(recognise(engine, Buffer.alloc(4_800))).rejects.toMatchObject({ code: "engine-cancelled" });
+    while (!existsSync(pidFile)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await engine.close();
+    await failed;
+    expect(isRunning(Number(readFileSync(pidFile, "utf8")))).toBe(false);
+    const [, , file = ""] = readFileSync(args, "utf8").split(" ");
+    expect(existsSync(path.dirname(file))).toBe(false);
+  });
+});
+
 // Machines without one have nothing to judge; the spoken end-to-end run of CI installs it.
 const withEngine = (process.env["PATH"] ?? "")
   .split(path.delimiter)
