@@ -20,6 +20,8 @@ export interface Evidence {
     connectionId: string,
     event: { type: "open" | "close" | "error"; code?: number; reason?: string; expected?: boolean },
   ): Promise<void>;
+  /** What a lost connection left open has its outcome on a later one. */
+  heardAgain(connectionId: string): void;
 }
 
 /** The samples of one recording, 24 kHz mono PCM16, while they grow. Positions are bytes from the first sample. */

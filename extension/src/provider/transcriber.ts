@@ -60,6 +60,8 @@ export class Transcriber {
   #finalCommitDone = false;
   /** A lost connection left turns open: they are not settled before the next one has heard them again. */
   #owesTurns = false;
+  /** Lost connections with open turns, and up to which sample they were sent: to be heard again on a later one. */
+  #unheard: { connectionId: string; to: number }[] = [];
   readonly #unsubscribe: () => void;
   readonly #changes = new Changes();
   readonly #pump: SendPump;
@@ -220,6 +222,7 @@ export class Transcriber {
       else if (isFinalCode(failed)) this.#giveUp(providerFailure(failed));
     }
     if (this.#draining.has(live) && live.ledger.openTurns === 0) live.connection.close(this.#timing.drainMs);
+    this.#lookForHeard(live);
     this.#changes.wake();
   }
 
@@ -244,6 +247,9 @@ export class Transcriber {
     this.#live = undefined;
     this.#resumeAt = live.ledger.resumeAt;
     this.#owesTurns ||= live.ledger.openTurns > 0 || live.ledger.hasOpenSpeech;
+    // In a conversation an answer may be lost whose turn is settled: nobody asks for it again.
+    if (!expected && this.options.plan.mode === "transcription")
+      this.#unheard.push({ connectionId: live.connection.id, to: this.#sent });
     this.#changes.wake();
     if (this.#stopped || this.#state.kind === "failed") return;
     // Given up by this side: another connection would have nothing to do.
@@ -329,7 +335,20 @@ export class Transcriber {
     this.#owesTurns = false;
     const uncommitted = this.#hasSpeechSince(live.ledger.committedTo) || live.ledger.hasOpenSpeech;
     if (uncommitted) this.#commit(live, this.#sent);
+    this.#lookForHeard(live);
     this.#changes.wake();
+  }
+
+  /** What lost connections left open has its outcome on this one, or turned out to be silence up to the end. */
+  #lookForHeard(live: LiveConnection): void {
+    if (live !== this.#live || this.#unheard.length === 0) return;
+    const heardTo = this.#hasHeardAll(live) ? Infinity : live.ledger.resumeAt;
+    for (const { connectionId, to } of this.#unheard) if (to <= heardTo) this.options.evidence.heardAgain(connectionId);
+    this.#unheard = this.#unheard.filter(({ to }) => to > heardTo);
+  }
+
+  #hasHeardAll(live: LiveConnection): boolean {
+    return this.#finalCommitDone && live.openTurns === 0 && !live.ledger.hasOpenSpeech;
   }
 
   #hasSpeechSince(position: number): boolean {

@@ -299,6 +299,20 @@ describe("faults 13, 14 and 15: the connection ends in mid-session", () => {
     expect(result.messages).toHaveLength(said.length);
     const connections = result.entries.filter((entry) => entry.type === "api_connection");
     expect(connections).toHaveLength(2);
+    // What the lost connection left open was heard again: nothing is missing.
+    expect(result.gaps).toEqual([]);
+    expect(result.outcome).toBe("complete");
+  });
+
+  test("13: what no later connection could hear is a gap, and the recording incomplete", async () => {
+    let upgrades = 0;
+    const hooks: ServerHooks = {
+      ...lossAfter(1, (connection) => connection.destroy()),
+      upgrade: async () => ((upgrades += 1) === 1 ? undefined : { status: 401 }),
+    };
+    const result = await run({ hooks });
+    expect(result.messages).toEqual(said.slice(0, 1));
+    expect(result.outcome).toBe("incomplete");
   });
 
   test("13: cut when everything was sent and an answer is due: the turn is heard again", async () => {
@@ -314,6 +328,8 @@ describe("faults 13, 14 and 15: the connection ends in mid-session", () => {
     const result = await run({ hooks, samples, settings, timing: { retryMs: [300] } });
     expect(result.messages).toEqual(said.slice(0, 1));
     expect(result.received).toHaveLength(2);
+    expect(result.gaps).toEqual([]);
+    expect(result.outcome).toBe("complete");
   });
 
   test("15: before the limit of an hour a new connection takes over at a pause, and no word is lost", async () => {

@@ -44,7 +44,8 @@ export type CaptureStopReason = "transport-lost" | "removal-timeout" | "order-li
 /** What the engine asks of its surroundings, in the order in which it has to happen. */
 export type EngineAction =
   | { type: "publish"; turn: PublishedTurn }
-  | { type: "gap"; gap: OrderGap }
+  /** `isOfLoss`: the turn was open when its connection was lost, and may be heard again on a later one. */
+  | { type: "gap"; gap: OrderGap; isOfLoss?: true }
   | { type: "skip"; skipped: Skipped }
   /** Keep the removal's intent durably, then send the event. */
   | { type: "request-removal"; connectionId: string; itemId: string; eventId: string; event: JsonObject }

@@ -4,9 +4,16 @@ export class Commits {
   #count = 0;
   /** Commits that a server acknowledged without naming the item; the next announced item is theirs. */
   #nameless: (number | undefined)[] = [];
+  /** Items that no commit had named when they were heard of: what a server commits next may be theirs. */
+  #early = 0;
 
   get isWaiting(): boolean {
     return this.#pending.length > 0;
+  }
+
+  /** Turns that a server committed without naming them and of which nothing was heard since. */
+  get unheard(): number {
+    return this.#nameless.length;
   }
 
   sent(eventId: string | undefined): void {
@@ -22,11 +29,14 @@ export class Commits {
   /** The provider committed, asked to or not. Gives the number of the commit that it answers. */
   acknowledged(namesItem: boolean): number | undefined {
     const ordinal = this.#pending.shift()?.ordinal;
-    if (!namesItem) this.#nameless.push(ordinal);
+    if (this.#early > 0) this.#early -= 1;
+    else if (!namesItem) this.#nameless.push(ordinal);
     return ordinal;
   }
 
-  takeNameless(): number | undefined {
+  /** An item that no commit has named was heard of: it is of the oldest nameless commit, or of one that is still to come. */
+  heard(): number | undefined {
+    if (this.#nameless.length === 0) this.#early += 1;
     return this.#nameless.shift();
   }
 

@@ -64,6 +64,7 @@ export class ConnectionOrder {
       this.#order.nodes.some((node) => !isTerminal(node)) ||
       this.#answers.isWaiting ||
       this.#turns.isWaiting ||
+      this.#turns.unheard > 0 ||
       this.removals.isWaiting
     );
   }
@@ -172,7 +173,8 @@ export class ConnectionOrder {
     for (let count = this.#answers.abandonRequests(); count > 0; count -= 1) {
       this.#emit({ type: "gap", gap: { connectionId, reason: "response_not_created", role: "assistant" } });
     }
-    if (this.#turns.isWaiting && !hadOpenTurn) {
+    const unanswered = this.#turns.unheard + (this.#turns.isWaiting && !hadOpenTurn ? 1 : 0);
+    for (let count = unanswered; count > 0; count -= 1) {
       this.#emit({ type: "gap", gap: { connectionId, reason: "commit_unanswered", role: "user" } });
     }
     this.#turns.abandonCommits();
@@ -186,12 +188,12 @@ export class ConnectionOrder {
     if (known === undefined) {
       const ownKind = this.#clientItems.take(item) ? "transparent" : kind;
       const node = this.#ensure(item.id, ownKind, nowMs, { predecessor: previousItemId, rank: 2 });
-      if (node?.kind === "user") this.#turns.announced(node, true);
+      if (node?.kind === "user") this.#turns.announced(node);
       return;
     }
     if (!isNode(known)) return;
     if (previousItemId !== undefined) this.#order.place(known, previousItemId, 2, nowMs);
-    if (known.kind === "user" && kind === "user") this.#turns.announced(known, false);
+    if (known.kind === "user" && kind === "user") this.#turns.announced(known);
     if (known.kind === "assistant" && done) this.#answers.finalTexts(known, item);
     if (known.kind !== "transparent" && kind === "transparent" && !isTerminal(known)) {
       known.kind = "transparent";

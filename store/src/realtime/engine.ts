@@ -3,7 +3,7 @@
  * to be done comes out as actions, in order (Session file format, Realtime retention and ordered publication).
  */
 import { type JsonObject } from "../format/schema";
-import { type EngineAction, type ProvisionalTurn } from "./actions";
+import { type EngineAction, type OrderGap, type ProvisionalTurn } from "./actions";
 import { ConnectionOrder } from "./connection-order";
 import { readProviderEvent } from "./events";
 import { DRAIN_MS } from "./limits";
@@ -38,11 +38,14 @@ export class RealtimeEngine {
   #actions: EngineAction[] = [];
   #phase: Phase = { kind: "live" };
   #isIncomplete = false;
+  /** Gaps without those that came of the loss of a connection. */
   #gapCount = 0;
+  /** Lost connections whose open turns no later one has heard. */
+  readonly #lost = new Set<string>();
 
-  /** `incomplete` as soon as something is a gap or a connection was lost. */
+  /** `incomplete` as soon as something is a gap or a connection was lost whose open turns were not heard again. */
   get outcome(): "complete" | "incomplete" {
-    return this.#isIncomplete || this.#gapCount > 0 ? "incomplete" : "complete";
+    return this.#isIncomplete || this.#gapCount > 0 || this.#lost.size > 0 ? "incomplete" : "complete";
   }
 
   get phase(): Phase["kind"] {
@@ -103,6 +106,14 @@ export class RealtimeEngine {
     if (event.expected === true || this.#phase.kind === "drained") connection.close("unfinished");
     else this.#lose(connection, "transport_closed");
     this.#settle(nowMs);
+  }
+
+  /**
+   * Everything that a lost connection left open was sent again on a later one and has its outcome there: the loss has
+   * cost nothing. Without effect for a connection that was not lost.
+   */
+  heardAgain(connectionId: string): void {
+    this.#lost.delete(connectionId);
   }
 
   /** Asks for the removal of a saved message. `eventId` identifies the client event, if one has to be sent. */
@@ -202,7 +213,9 @@ export class RealtimeEngine {
 
   #lose(connection: ConnectionOrder, reason: GapReason): void {
     if (connection.isClosed) return;
-    this.#isIncomplete = true;
+    // A removal that was not answered leaves it open what the provider still has: no other connection can tell.
+    if (isLossOfTransport(reason)) this.#lost.add(connection.connectionId);
+    else this.#isIncomplete = true;
     connection.close(reason);
     const cause = reason === "removal_timeout" ? "removal-timeout" : "transport-lost";
     this.#emit({ type: "stop-capture", connectionId: connection.connectionId, reason: cause });
@@ -220,7 +233,20 @@ export class RealtimeEngine {
   }
 
   #emit(action: EngineAction): void {
-    if (action.type === "gap") this.#gapCount += 1;
-    this.#actions.push(action);
+    const isOfLoss = action.type === "gap" && this.#isOfLoss(action.gap);
+    if (action.type === "gap" && !isOfLoss) this.#gapCount += 1;
+    this.#actions.push(isOfLoss ? { ...action, isOfLoss } : action);
   }
+
+  /** True for what a connection left open when it was lost. */
+  #isOfLoss({ connectionId, reason }: OrderGap): boolean {
+    return isLossOfTransport(reason) || (ENDED_WITH_IT.has(reason) && this.#lost.has(connectionId));
+  }
+}
+
+/** Named when a connection ends, by whatever. */
+const ENDED_WITH_IT: ReadonlySet<GapReason> = new Set<GapReason>(["response_not_created", "commit_unanswered"]);
+
+function isLossOfTransport(reason: GapReason): boolean {
+  return reason === "transport_closed" || reason === "session_expired";
 }

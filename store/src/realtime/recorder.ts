@@ -34,6 +34,7 @@ export class RealtimeRecorder {
   readonly #engine = new RealtimeEngine();
   readonly #writer: LogWriter;
   readonly #gaps = new GapList();
+  readonly #heardAgain = new Set<string>();
   readonly #connections = new Map<string, RecordedConnection>();
   readonly #saved = new SavedTurns();
   readonly #removals: MessageRemovals;
@@ -167,6 +168,18 @@ export class RealtimeRecorder {
   /** Something that the caller knows to be missing, such as audio that no provider heard. */
   addGap(gap: Gap): void {
     this.#gaps.add({ ...gap, reason: redactText(gap.reason) });
+    this.#changed();
+  }
+
+  /**
+   * What a lost connection left open was sent again on a later one and has its outcome there: it is no gap any more, and
+   * the loss alone does not make the recording incomplete.
+   */
+  heardAgain(connectionId: string): void {
+    this.#connection(connectionId);
+    this.#heardAgain.add(connectionId);
+    this.#engine.heardAgain(connectionId);
+    this.#gaps.dropLoss(connectionId);
     this.#changed();
   }
 
@@ -313,7 +326,9 @@ export class RealtimeRecorder {
         this.#publish(action.turn);
         break;
       case "gap": {
-        this.#gaps.addOrderGap(action.gap, this.#connections.get(action.gap.connectionId)?.gapRangeOf(action.gap));
+        const { gap, isOfLoss = false } = action;
+        if (isOfLoss && this.#heardAgain.has(gap.connectionId)) break;
+        this.#gaps.addOrderGap(gap, this.#connections.get(gap.connectionId)?.gapRangeOf(gap), isOfLoss);
         break;
       }
       case "request-removal":

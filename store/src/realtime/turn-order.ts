@@ -43,6 +43,11 @@ export class TurnOrder {
     return this.#commits.isWaiting;
   }
 
+  /** Turns that were committed without a name and of which nothing was heard since. */
+  get unheard(): number {
+    return this.#commits.unheard;
+  }
+
   /** Turns without an outcome. */
   get open(): Node[] {
     return this.#host.order.nodes.filter((node) => node.kind === "user" && !isTerminal(node));
@@ -107,8 +112,8 @@ export class TurnOrder {
   }
 
   /** The item of a turn was announced; a new one may be what a nameless commit made. */
-  announced(node: Node, isNew: boolean): void {
-    this.#exists(node, isNew ? this.#commits.takeNameless() : undefined);
+  announced(node: Node): void {
+    this.#exists(node, node.committed || isTerminal(node) ? undefined : this.#commits.heard());
   }
 
   #committed(itemId: string | undefined, predecessor: string | undefined, nowMs: number): void {
@@ -146,7 +151,9 @@ export class TurnOrder {
 
   #transcribed(itemId: string, state: NodeState, nowMs: number): void {
     const node = this.#turn(itemId, ARRIVAL, nowMs, { phase: "open" });
-    if (node !== undefined) this.#host.end(node, state);
+    if (node === undefined) return;
+    if (!node.committed && !isTerminal(node)) node.commitOrdinal ??= this.#commits.heard();
+    this.#host.end(node, state);
   }
 
   /** The node of a user item; undefined when the id is closed, refused, or something else. */

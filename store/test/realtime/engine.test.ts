@@ -327,3 +327,65 @@ describe("bounds", () => {
     expect(talk.gaps).toEqual(["a:text_too_large"]);
   });
 });
+
+describe("commits that a server does not name", () => {
+  const nameless = { type: "input_audio_buffer.committed" };
+
+  test("nothing is heard of one until the end: a gap, waited for as long as any open turn", () => {
+    const talk = new Talk().receive(nameless).at(1_000).stop();
+    expect(talk.isDrained).toBe(false);
+    talk.at(11_000);
+    expect(talk.gaps).toEqual(["-:commit_unanswered"]);
+    expect(talk.engine.outcome).toBe("incomplete");
+  });
+
+  test.each<[string, (talk: Talk) => Talk]>([
+    ["announced, then transcribed", (talk) => talk.receive(nameless).added("a", "user").completed("a")],
+    ["transcribed without being announced", (talk) => talk.receive(nameless).completed("a")],
+    ["reserved by its speech", (talk) => talk.started("a").receive(nameless).completed("a")],
+    ["reserved and announced", (talk) => talk.started("a").receive(nameless).added("a", "user").completed("a")],
+    ["transcribed before its commit", (talk) => talk.completed("a").receive(nameless)],
+    ["announced and transcribed before it", (talk) => talk.added("a", "user").completed("a").receive(nameless)],
+    ["transcribed twice", (talk) => talk.receive(nameless).completed("a").completed("a")],
+  ])("%s: no gap", (_name, what) => {
+    const talk = what(new Talk()).stop();
+    expect(talk.texts).toEqual(["a."]);
+    expect(talk.gaps).toEqual([]);
+    expect(talk.isDrained).toBe(true);
+    expect(talk.engine.outcome).toBe("complete");
+  });
+
+  test("two commits and one transcription: one gap", () => {
+    const talk = new Talk().receive(nameless).receive(nameless).completed("a").stop().at(11_000);
+    expect(talk.texts).toEqual(["a."]);
+    expect(talk.gaps).toEqual(["-:commit_unanswered"]);
+  });
+});
+
+describe("a lost connection", () => {
+  const lost = (): Talk => {
+    const talk = new Talk().committed("a").completed("a").committed("b", "a");
+    talk.engine.transport("c1", { type: "close", code: 1006 }, talk.nowMs);
+    return talk.take();
+  };
+
+  test("what it left open is a gap until a later one has heard it", () => {
+    const talk = lost();
+    expect(talk.gaps).toEqual(["b:transport_closed"]);
+    expect(talk.actions.filter((action) => action.type === "gap")).toMatchObject([{ isOfLoss: true }]);
+    expect(talk.engine.outcome).toBe("incomplete");
+    talk.committed("b2", null, "c2").completed("b2", "b.", "c2");
+    expect(talk.engine.outcome).toBe("incomplete");
+    talk.engine.heardAgain("c1");
+    expect(talk.stop().engine.outcome).toBe("complete");
+    expect(talk.texts).toEqual(["a.", "b."]);
+  });
+
+  test("a gap of the later one, and a failed turn of its own, stay", () => {
+    const talk = lost();
+    talk.engine.heardAgain("c1");
+    talk.receive({ type: "input_audio_buffer.committed", item_id: "x" }, "c2");
+    talk.receive({ type: `${TRANSCRIPTION}.failed`, item_id: "x", error: { code: "c" } }, "c2");
+    expect(talk.stop().engine.outcome).toBe("incomplete");
+  });
+});
