@@ -15,7 +15,8 @@ export const BYTES_PER_FRAME = 2;
 export const BYTES_PER_MS = (SAMPLE_RATE * BYTES_PER_FRAME) / 1_000;
 
 const count = z.number().int().nonnegative().safe();
-const device = z.object({
+export const captureDeviceSchema = z.object({
+  /** CoreAudio's device UID: the same after a restart and at another port. */
   uid: z.string(),
   name: z.string(),
   transport: z.string().optional(),
@@ -24,7 +25,7 @@ const device = z.object({
 });
 const permission = z.enum(["undetermined", "granted", "denied", "restricted"]);
 
-export type CaptureDevice = z.infer<typeof device>;
+export type CaptureDevice = z.infer<typeof captureDeviceSchema>;
 export type CapturePermission = z.infer<typeof permission>;
 
 const base = { v: z.literal(CAPTURE_PROTOCOL_VERSION), seq: count, t: z.number().nonnegative() };
@@ -38,7 +39,7 @@ const known = z.discriminatedUnion("type", [
     arch: z.string().optional(),
     pid: count.optional(),
     permission: permission.optional(),
-    device: device.nullish(),
+    device: captureDeviceSchema.nullish(),
     format: z.object({ encoding: z.literal("pcm_s16le"), rate: z.literal(SAMPLE_RATE), channels: z.literal(1) }),
     dataOffset: z.literal(DATA_OFFSET),
   }),
@@ -49,7 +50,7 @@ const known = z.discriminatedUnion("type", [
     id: z.string().optional(),
     wallTime: z.string().optional(),
     offset: count,
-    device: device.nullish(),
+    device: captureDeviceSchema.nullish(),
   }),
   z.object({ ...base, type: z.literal("chunk"), offset: count, bytes: count, captureMs: z.number().nonnegative() }),
   z.object({
@@ -66,7 +67,7 @@ const known = z.discriminatedUnion("type", [
     durationMs: z.number().nonnegative(),
     reason: z.string(),
   }),
-  z.object({ ...base, type: z.literal("device"), change: z.string(), device: device.nullish() }),
+  z.object({ ...base, type: z.literal("device"), change: z.string(), device: captureDeviceSchema.nullish() }),
   z.object({ ...base, type: z.literal("warning"), code: z.string(), message: z.string().optional() }),
   z.object({ ...base, type: z.literal("synced"), dataBytes: count }),
   z.object({ ...base, type: z.literal("result"), id: z.string(), ok: z.boolean(), code: z.string().optional() }),

@@ -23,6 +23,7 @@ import { recordings, type Recordings, type RecordingTarget } from "../lib/record
 import { describeProvider, type Settings } from "../lib/settings";
 import { openLibrary } from "../lib/store";
 import { LiveMetadata } from "./LiveMetadata";
+import { ChooseMicrophoneAction } from "./MicrophoneList";
 import { ProblemView } from "./ProblemView";
 
 interface Props {
@@ -44,6 +45,7 @@ export function LiveView({ settings, start: target, onEnd, source: given }: Prop
   );
   const { state, start } = useLiveRecording({ settings, source, target, welcomed });
   const face = state.kind === "face" ? state.face : null;
+  const microphone = target.kind === "microphone" ? <ChooseMicrophoneAction /> : null;
   useAnnouncement(face, settings, source, onEnd);
   switch (state.kind) {
     case "checking":
@@ -61,6 +63,7 @@ export function LiveView({ settings, start: target, onEnd, source: given }: Prop
                 icon={Icon.Microphone}
                 onAction={() => void attempt(undefined, () => LocalStorage.setItem(WELCOMED, "yes")).then(start)}
               />
+              {microphone}
               <PreferencesAction />
             </ActionPanel>
           }
@@ -69,12 +72,17 @@ export function LiveView({ settings, start: target, onEnd, source: given }: Prop
     case "problem":
       return (
         <ProblemView problem={state.problem} handlers={{ retry: start }}>
+          {microphone}
           <PreferencesAction />
           <SearchAction />
         </ProblemView>
       );
     case "face":
-      return <FaceView face={state.face} settings={settings} source={source} start={start} />;
+      return (
+        <FaceView face={state.face} settings={settings} source={source} start={start}>
+          {microphone}
+        </FaceView>
+      );
   }
 }
 
@@ -83,11 +91,14 @@ function FaceView({
   settings,
   source,
   start,
+  children,
 }: {
   face: Exclude<RecordingFace, { kind: "none" }>;
   settings: Settings;
   source: Recordings;
   start: () => void;
+  /** A further action, for what comes next. */
+  children: ReactElement | null;
 }): ReactElement {
   const { pop } = useNavigation();
   const again = (
@@ -124,6 +135,7 @@ function FaceView({
                   ))}
                 </ActionPanel.Submenu>
               )}
+              {children}
               <Action
                 title="Discard Recording…"
                 icon={Icon.Trash}
@@ -151,6 +163,7 @@ function FaceView({
               )}
               <ShowSession session={face.session} />
               {again}
+              {children}
               <SearchAction />
             </ActionPanel>
           }
@@ -163,6 +176,7 @@ function FaceView({
         <ProblemView problem={face.problem} handlers={{ retry: start }}>
           <ShowSession session={face.session} />
           {again}
+          {children}
           <SearchAction />
         </ProblemView>
       );

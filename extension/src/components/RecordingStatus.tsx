@@ -32,6 +32,11 @@ export function RecordingStatus({ source: given }: { source?: Recordings }): Rea
           <MenuBarExtra.Item title="Stop Recording" icon={Icon.Stop} onAction={() => void stopRecording(source)} />
         )}
         <MenuBarExtra.Item title="Show Recording" icon={Icon.Eye} onAction={() => void showCommand("record")} />
+        <MenuBarExtra.Item
+          title="Choose Microphone…"
+          icon={Icon.Microphone}
+          onAction={() => void showCommand("choose-microphone")}
+        />
       </MenuBarExtra.Section>
     </MenuBarExtra>
   );

@@ -21,6 +21,7 @@ const icons: Record<Remedy["kind"], Image.ImageLike> = {
   "open-preferences": Icon.Gear,
   "open-privacy": Icon.Lock,
   "open-sound-settings": Icon.Microphone,
+  "choose-microphone": Icon.Microphone,
   retry: Icon.ArrowClockwise,
   "show-in-finder": Icon.Finder,
   recover: Icon.BandAid,

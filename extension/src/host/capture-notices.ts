@@ -20,6 +20,13 @@ const warnings: ReadonlyMap<string, Omit<HostNotice, "code">> = new Map([
     },
   ],
   [
+    "device-fallback",
+    {
+      message: "The chosen microphone is not connected, so the system's input is used.",
+      remedy: "Connect it, or choose another.",
+    },
+  ],
+  [
     "permission-lost",
     {
       message: "Microphone access was taken away.",

@@ -147,6 +147,10 @@ export class LiveCapture {
       }
       case "warning":
         return this.state.warn(warningOf(event.code));
+      case "result":
+        // The capture follows the system when the chosen device is not there.
+        if (!event.ok && event.code === "device-not-found") this.state.warn(warningOf("device-fallback"));
+        return;
       case "finished":
         this.feed.announce(event.dataBytes);
         return this.events.synced(event.dataBytes);

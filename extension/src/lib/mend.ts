@@ -30,6 +30,8 @@ export async function mend(remedy: Remedy, handlers: RemedyHandlers = {}): Promi
         return open(panes[remedy.pane]);
       case "open-sound-settings":
         return open(panes.sound);
+      case "choose-microphone":
+        return showCommand("choose-microphone");
       case "show-in-finder":
         return showInFinder(remedy.path);
       case "retry":

@@ -6,6 +6,7 @@ export type Remedy =
   | { kind: "open-preferences" }
   | { kind: "open-privacy"; pane: "microphone" | "files" }
   | { kind: "open-sound-settings" }
+  | { kind: "choose-microphone" }
   | { kind: "retry" }
   | { kind: "show-in-finder"; path: string }
   | { kind: "recover"; location: string }
@@ -62,7 +63,7 @@ const faces: Readonly<Record<string, Face>> = {
   "no-input-device": noInput,
   "device-lost": noInput,
   "device-changed": { title: "The Input Device Changed", action: { kind: "open-sound-settings" } },
-  "device-fallback": { title: "Another Input Device Is Used", action: { kind: "open-preferences" } },
+  "device-fallback": { title: "Another Input Device Is Used", action: { kind: "choose-microphone" } },
   "silent-input": noSignal,
   "started-timeout": noSignal,
   "permission-lost": microphone,
@@ -74,6 +75,8 @@ const faces: Readonly<Record<string, Face>> = {
   "sleep-timeout": { title: "The Mac Slept", action: { kind: "retry" } },
   "helper-missing": { title: "The Capture Helper Is Missing", action: { kind: "retry" } },
   "helper-not-executable": { title: "The Capture Helper Cannot Run", action: { kind: "retry" } },
+  "devices-failed": { title: "The Input Devices Are Not Known", action: { kind: "retry" } },
+  "devices-timeout": { title: "The Input Devices Are Not Known", action: { kind: "retry" } },
   "helper-died": { title: "The Capture Ended Early", action: recover },
   "wrong-cpu": { title: "The Helper Is for Another Mac", action: { kind: "none" } },
   "ready-timeout": { title: "The Capture Did Not Start", action: { kind: "retry" } },
@@ -179,6 +182,8 @@ export function remedyTitle(remedy: Remedy): string | null {
       return remedy.pane === "microphone" ? "Open Microphone Settings" : "Open Files and Folders Settings";
     case "open-sound-settings":
       return "Open Sound Settings";
+    case "choose-microphone":
+      return "Choose Microphone…";
     case "retry":
       return "Try Again";
     case "show-in-finder":

@@ -47,7 +47,10 @@ async function start(source: Recordings, settings: Settings, note: string): Prom
   await refreshMenuBar();
   const to = face.kind === "interrupted" || face.device === "" ? "" : ` to ${face.device}`;
   const said = isWaiting ? "Waiting for permission. Allow the microphone, and the recording starts" : `Listening${to}`;
-  await showHUD([said, note].filter((part) => part !== "").join(". "));
+  // The window closes, so what Record would show must be said here.
+  const warnings = face.kind === "live" ? face.warnings : [];
+  const fallback = warnings.find(({ code }) => code === "device-fallback")?.cause.replace(/\.$/, "") ?? "";
+  await showHUD([said, fallback, note].filter((part) => part !== "").join(". "));
 }
 
 async function stop(source: Recordings, settings: Settings): Promise<void> {

@@ -13,7 +13,8 @@ import {
   type HostView,
 } from "../host/client";
 import { type HostState } from "../host/state";
-import { helperPath, makeRunnable } from "./helper";
+import { captureHelper } from "./helper";
+import { chosenDeviceUid } from "./microphone";
 import { readOverrides } from "./overrides";
 import { type Settings } from "./settings";
 
@@ -44,10 +45,10 @@ export function recordings(): Recordings {
     view: () => readHostState(supportPath),
     start: async (settings, target) => {
       const { nodePath, hostPath } = readOverrides();
-      const helper = readOverrides().helperPath ?? helperPath(assetsPath);
-      await makeRunnable(helper);
+      const helper = await captureHelper(assetsPath);
+      const source = await sourceOf(target);
       return startHost(
-        { ...hostOptions(settings, target), helperPath: helper },
+        { ...hostOptions(settings, target), source, helperPath: helper },
         {
           hostPath: hostPath ?? path.join(assetsPath, "session-host.cjs"),
           ...(nodePath === undefined ? {} : { nodePath }),
@@ -63,12 +64,11 @@ export function recordings(): Recordings {
   };
 }
 
-function hostOptions(settings: Settings, target: RecordingTarget): HostOptions {
+function hostOptions(settings: Settings, target: RecordingTarget): Omit<HostOptions, "source"> {
   const { provider, apiKey, language, vocabulary, writeRoot, maxDurationMs, silenceLimitMs } = settings;
   return {
     supportPath: environment.supportPath,
     root: writeRoot.path,
-    source: sourceOf(settings, target),
     provider,
     maxDurationMs,
     vocabulary,
@@ -79,9 +79,9 @@ function hostOptions(settings: Settings, target: RecordingTarget): HostOptions {
   };
 }
 
-function sourceOf({ microphone }: Settings, target: RecordingTarget): HostOptions["source"] {
+async function sourceOf(target: RecordingTarget): Promise<HostOptions["source"]> {
   if (target.kind !== "microphone") return { kind: "file", path: target.path };
   const { sourcePath, sourcePace } = readOverrides();
-  if (sourcePath === undefined) return { kind: "microphone", deviceUid: microphone };
+  if (sourcePath === undefined) return { kind: "microphone", deviceUid: await chosenDeviceUid() };
   return { kind: "file", path: sourcePath, ...(sourcePace === undefined ? {} : { pace: sourcePace }) };
 }

@@ -14,8 +14,6 @@ export interface Settings {
   /** Two-letter code; null lets the provider detect it. */
   language: string | null;
   vocabulary: string[];
-  /** The UID of the input device; null follows the system. */
-  microphone: string | null;
   writeRoot: RootSetting;
   additionalRoots: string[];
   eventLogRoots: string[];
@@ -38,7 +36,6 @@ const preferences = z.object({
   mode: z.enum(["transcription", "conversation"]).default("transcription"),
   language: text,
   vocabulary: text,
-  microphone: text,
   sessionsDirectory: text,
   additionalDirectories: text,
   eventLogDirectories: text,
@@ -69,7 +66,6 @@ export function parseSettings(values: unknown, options: { development?: boolean;
       apiKey: given.apiKey === "" ? null : given.apiKey,
       language: languageOf(given.language),
       vocabulary: listOf(given.vocabulary),
-      microphone: given.microphone === "" ? null : given.microphone,
       writeRoot: rootOf(given.sessionsDirectory, home, options.development ?? false),
       additionalRoots: foldersOf("Additional Folders", given.additionalDirectories, home),
       eventLogRoots: foldersOf("Agent Session Folders", given.eventLogDirectories, home),

@@ -14,7 +14,8 @@ export type Scenario =
   | "other-version"
   | "asks"
   | "asks-in-vain"
-  | "bluetooth";
+  | "bluetooth"
+  | "absent-device";
 
 /** Writes a program that speaks capture/1 in one fixed way; arguments: scenario, WAV with the sound. */
 export function writeFakeHelper(folder: string): string {
@@ -81,6 +82,10 @@ const start = () => {
     chunk(sound.subarray(4300 * 48, 8400 * 48));
     return finish("stop");
   }
+  if (scenario === "absent-device") {
+    chunk(sound.subarray(0, 4300 * 48));
+    return finish("stop");
+  }
   if (scenario === "disk-full") {
     chunk(sound.subarray(0, 4300 * 48));
     say("error", { code: "disk-full", fatal: true, message: "no space" });
@@ -93,6 +98,9 @@ process.stdin.on("data", (bytes) => {
   rest += bytes;
   for (let end; (end = rest.indexOf("\\n")) >= 0; rest = rest.slice(end + 1)) {
     const command = JSON.parse(rest.slice(0, end));
+    if (command.type === "configure" && scenario === "absent-device") {
+      say("result", { id: command.id, ok: false, code: "device-not-found" });
+    }
     if (command.type === "start") start();
     if (command.type === "stop" && scenario !== "stubborn" && scenario !== "mute") finish("stop");
   }

@@ -81,6 +81,20 @@ test("6: the device goes and another comes: one WAV, one gap, the messages in or
   expect(result.state.device).toBe("Microphone Two");
 });
 
+test("6: the chosen device is not there: the system's input is recorded, and it is said", async () => {
+  const helper = writeFakeHelper(bench.folder);
+  const { result } = await record(bench.options(), {
+    findEngine,
+    standIn: [process.execPath, helper, "absent-device", samplePath],
+  });
+  expect(result.text).toBe(spoken[0]);
+  expect(result.outcome).toBe("complete");
+  expect(result.state.device).toBe("Microphone One");
+  expect(result.state.warnings).toMatchObject([
+    { code: "device-fallback", message: expect.stringContaining("not connected") },
+  ]);
+});
+
 test("7: the first sample is sent although nothing was ready, and the recording covers the tail after the stop", async () => {
   const control = new RecordingControl();
   let stoppedAtMs = 0;

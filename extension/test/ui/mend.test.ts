@@ -40,3 +40,11 @@ test("what fails is shown with its remedy, and said not to be done", async () =>
   expect(await attempt(undefined, () => undefined)).toBe(true);
   expect(world().toasts).toHaveLength(1);
 });
+
+test("another input device than the chosen one is mended where microphones are chosen", async () => {
+  await showProblem(problemOfReport({ code: "device-fallback", message: "It is not connected" }));
+  const [toast] = world().toasts;
+  expect(toast?.primaryAction?.title).toBe("Choose Microphone…");
+  if (toast !== undefined) toast.primaryAction?.onAction(toast);
+  expect(world().launches).toMatchObject([{ name: "choose-microphone", type: "userInitiated" }]);
+});

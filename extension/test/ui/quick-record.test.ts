@@ -138,3 +138,11 @@ test("a failure that nobody was told is explained by the next press, which start
   expect(stage.calls).toEqual(["announced"]);
   expect(seen.launches.map(({ name }) => name)).toContain("record");
 });
+
+test("a microphone that is not connected is said with the one that is used instead", async () => {
+  const [stage, seen] = [new Stage(), enter()];
+  const message = "The chosen microphone is not connected.";
+  stage.started = { ...base, warnings: [{ code: "device-fallback", message, remedy: "Connect it." }] };
+  await quickRecord(stage);
+  expect(seen.huds).toEqual(["Listening to Built-in Microphone. The chosen microphone is not connected"]);
+});

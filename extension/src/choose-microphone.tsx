@@ -1,0 +1,5 @@
+import { MicrophoneList } from "./components/MicrophoneList";
+
+export default function Command() {
+  return <MicrophoneList />;
+}
