@@ -5,13 +5,23 @@ import { bench as append } from "./append";
 import { bench as eventLog } from "./event-log";
 import { bench as last } from "./last";
 import { bench as list, listAll } from "./list";
+import { bench as listening } from "./listening";
 import { bench as open } from "./open";
 import { bench as realtime } from "./realtime";
 import { bench as search, searchAll } from "./search";
 import { type Bench, type BenchRow } from "./row";
 
 /** In the order of the table. */
-const benches: Record<string, Bench> = { append, open, list, search, last, realtime, "event-log": eventLog };
+const benches: Record<string, Bench> = {
+  append,
+  open,
+  list,
+  search,
+  last,
+  listening,
+  realtime,
+  "event-log": eventLog,
+};
 
 /** What a child process does to have its memory measured. */
 const works: Record<string, (...values: string[]) => Promise<unknown>> = {
