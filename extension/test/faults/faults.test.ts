@@ -342,6 +342,41 @@ describe("faults 13, 14 and 15: the connection ends in mid-session", () => {
     expect(Buffer.concat(result.audio).equals(sound)).toBe(true);
   });
 
+  test("15: it takes over once, when the connection is 55 minutes old and not a minute before", async () => {
+    const minute = 60_000;
+    let nowMs = 0;
+    const turnsBy: number[] = [];
+    const hooks: ServerHooks = {
+      outgoing: (event, send, connection) => {
+        send(event);
+        if (event["type"] !== COMPLETED) return;
+        turnsBy.push(connection.index);
+        nowMs = turnsBy.length === 1 ? 54 * minute : 56 * minute;
+      },
+    };
+    const rig = await Rig.open({
+      samples: sampleBytes,
+      hooks,
+      nowMs: () => nowMs,
+      growing: true,
+      settings: { model: "gpt-live-transcribe" },
+    });
+    rig.transcriber.start();
+    // Each sentence is there only when the one before it has its words: time passes between them.
+    for (const [turn, endMs] of [4_300, 8_400].entries()) {
+      rig.feed.announce(endMs * 48);
+      while (turnsBy.length <= turn) await later(5);
+    }
+    rig.feed.complete();
+    const result = await rig.finish();
+    expect(result.messages).toEqual(spoken);
+    expect(result.received).toHaveLength(2);
+    expect(turnsBy).toEqual([0, 0, 1]);
+    expect(Buffer.concat(result.audio).equals(sampleBytes)).toBe(true);
+    expect(result.gaps).toEqual([]);
+    expect(result.outcome).toBe("complete");
+  });
+
   test("the number of new connections is bounded, and the end is visible", async () => {
     const result = await run({ hooks: { connected: (connection) => connection.destroy() } });
     expect(result.requests).toHaveLength(6);
@@ -625,4 +660,28 @@ test("fault 28: quota that runs out in mid-session ends the sending, and says wh
   expect(lastState(result)).toBe("insufficient_quota");
   expect(result.requests).toHaveLength(1);
   expect(result.outcome).toBe("incomplete");
+});
+
+test("a long file is split: at pauses where there are any, and never later than half a limit after it", async () => {
+  // Speech without a pause, then the sample with its own.
+  const voiced = sampleBytes.subarray(600 * 48, 2_400 * 48);
+  const samples = Buffer.concat([...Array.from({ length: 8 }, () => voiced), sampleBytes]);
+  const maxTurnMs = 3_000;
+  const result = await run({ samples, settings: { model: "gpt-live-transcribe" }, timing: { maxTurnMs } });
+  expect(result.audio[0]?.equals(samples)).toBe(true);
+  const turnsMs: number[] = [];
+  let bytes = 0;
+  for (const event of result.received[0] ?? []) {
+    if (event["type"] === "input_audio_buffer.append")
+      bytes += Buffer.from(textAt(event, "audio") ?? "", "base64").length;
+    if (event["type"] !== "input_audio_buffer.commit") continue;
+    turnsMs.push(bytes / 48);
+    bytes = 0;
+  }
+  expect(Math.max(...turnsMs)).toBeLessThanOrEqual(maxTurnMs * 1.5 + 100);
+  // 14.4 s without a pause take four turns at least.
+  expect(turnsMs.length).toBeGreaterThanOrEqual(4 + spoken.length - 1);
+  // Only silence is left uncommitted.
+  expect(turnsMs.reduce((sum, turn) => sum + turn, 0) + bytes / 48).toBeCloseTo(samples.length / 48, 0);
+  expect(result.messages.slice(-2)).toEqual(spoken.slice(-2));
 });

@@ -73,6 +73,8 @@ export interface RigOptions {
   vocabulary?: string[];
   /** The recording grows under the test's hand instead of being there. */
   growing?: boolean;
+  /** The time by which connections grow old. */
+  nowMs?: () => number;
   /** Keeps no frame, where a test looks at memory. */
   forgetful?: boolean;
 }
@@ -182,6 +184,7 @@ export class Rig {
       newId: () => context.newId(),
       originId: session.id,
       timing: { retryMs: [5, 5, 5, 5, 5], drainMs: 2_000, closeMs: 10_000, ...options.timing },
+      ...(options.nowMs === undefined ? {} : { nowMs: options.nowMs }),
       onState: (state) => note((rig) => rig.states.push(state)),
       onEvidenceError: (error) => note((rig) => rig.errors.push(error)),
     });
