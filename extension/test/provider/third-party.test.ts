@@ -1,6 +1,7 @@
 /** Independent judges: other people's clients on this server, and this client on another people's server. */
 import net from "node:net";
 import { LLMock } from "@copilotkit/aimock";
+import { OpenAIRealtimeVoice } from "@mastra/voice-openai-realtime";
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession } from "@openai/agents-realtime";
 import OpenAI from "openai";
 import { OpenAIRealtimeWS } from "openai/realtime/ws";
@@ -13,6 +14,10 @@ import { clearRigs, Rig, type RigResult } from "../faults/rig";
 const KEY = "sk-test-third-party";
 const sound = sampleBytes.subarray(0, 8_400 * 48);
 const said = spoken.slice(0, 2);
+/** The same sound, parted in the pause after the first turn. */
+const turns = [sound.subarray(0, 4_400 * 48), sound.subarray(4_400 * 48)];
+/** A WebSocket's code for a finished closing handshake that named none; a cut connection has 1006. */
+const CLOSED_WITHOUT_CODE = 1005;
 const servers: RealtimeServer[] = [];
 
 async function serve(): Promise<RealtimeServer> {
@@ -27,9 +32,9 @@ afterAll(async () => {
   clearRigs();
 });
 
-function pieces(): string[] {
-  const all: string[] = [];
-  for (let at = 0; at < sound.length; at += 4_800) all.push(sound.subarray(at, at + 4_800).toString("base64"));
+function pieces(samples: Buffer): Buffer[] {
+  const all: Buffer[] = [];
+  for (let at = 0; at < samples.length; at += 4_800) all.push(samples.subarray(at, at + 4_800));
   return all;
 }
 
@@ -53,7 +58,9 @@ describe("the openai package on this server", () => {
         }),
       );
       realtime.on("session.updated", () => {
-        for (const audio of pieces()) realtime.send({ type: "input_audio_buffer.append", audio });
+        for (const piece of pieces(sound)) {
+          realtime.send({ type: "input_audio_buffer.append", audio: piece.toString("base64") });
+        }
       });
       realtime.on("conversation.item.input_audio_transcription.completed", ({ transcript }) => {
         transcripts.push(transcript);
@@ -103,6 +110,44 @@ test("@openai/agents-realtime on this server: no error, and its history is in or
   session.close();
   expect(problems).toEqual([]);
   expect(texts).toEqual(["hello", "you said: hello"]);
+});
+
+describe("@mastra/voice-openai-realtime on this server", () => {
+  test("a spoken conversation: each turn is heard and answered before the next, and the close is clean", async () => {
+    const server = await serve();
+    const voice = new OpenAIRealtimeVoice({ url: server.url, model: "gpt-realtime", apiKey: KEY });
+    const written = { user: "", assistant: "" };
+    const sessions: unknown[] = [];
+    const statuses: string[] = [];
+    const problems: unknown[] = [];
+    const troubled = new Promise<void>((resolve) =>
+      voice.on("error", (error: unknown) => resolve(void problems.push(error))),
+    );
+    const closed = new Promise<number>((resolve) => voice.on("close", ({ code }: { code: number }) => resolve(code)));
+    voice.on("session.updated", ({ session }: { session: unknown }) => sessions.push(session));
+    voice.on("writing", ({ role, text }: { role: "user" | "assistant"; text: string }) => (written[role] += text));
+    voice.on("response.done", ({ response }: { response: { status: string } }) => statuses.push(response.status));
+    await voice.connect();
+    for (const turn of turns) {
+      const answered = new Promise<void>((resolve) => voice.on("response.done", () => resolve()));
+      for (const piece of pieces(turn)) await voice.send(new Int16Array(new Uint8Array(piece).buffer));
+      await Promise.race([answered, troubled, closed]);
+    }
+    voice.close();
+    expect(await closed).toBe(CLOSED_WITHOUT_CODE);
+    expect(problems).toEqual([]);
+    expect(sessions).toMatchObject([{ type: "realtime", audio: { input: { transcription: { model: "whisper-1" } } } }]);
+    expect(written.user.split("\n")).toEqual([...said, ""]);
+    expect(written.assistant.split("\n")).toEqual([...said.map((text) => `you said: ${text}`), ""]);
+    expect(statuses).toEqual(["completed", "completed"]);
+  });
+
+  test("without the right key it is told so and has no session", async () => {
+    const server = await serve();
+    const voice = new OpenAIRealtimeVoice({ url: server.url, model: "gpt-realtime", apiKey: "sk-test-wrong" });
+    await expect(voice.connect()).rejects.toThrow("401");
+    expect(server.connectionCount).toBe(0);
+  });
 });
 
 describe("this client on @copilotkit/aimock", () => {
@@ -157,13 +202,21 @@ describe("this client on @copilotkit/aimock", () => {
       const { rig, result } = await converse({ content: "an answer from elsewhere" });
       expect(result.messages).toEqual(["an answer from elsewhere", "an answer from elsewhere"]);
       expect(rig.transcriber.unsettledFrom).toBe(0);
+      // What was said is named as missing: without its words the recording is not complete.
+      expect(result.gaps).toEqual(["commit_unanswered", "commit_unanswered"]);
+      expect(result.outcome).toBe("incomplete");
     });
 
     test("an answer that fails ends nothing and becomes no message", async () => {
       const { result } = await converse({ error: { message: "overloaded", type: "server_error" }, status: 503 });
       expect(result.messages).toEqual([]);
       expect(result.states.some(({ kind }) => kind === "failed")).toBe(false);
-      expect(result.gaps).toEqual(["response_failed", "response_failed"]);
+      expect(result.gaps.sort()).toEqual([
+        "commit_unanswered",
+        "commit_unanswered",
+        "response_failed",
+        "response_failed",
+      ]);
       expect(result.outcome).toBe("incomplete");
     });
   });
