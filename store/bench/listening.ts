@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { performance } from "node:perf_hooks";
 import { spawnSync } from "node:child_process";
-import { buildSync } from "esbuild";
 import { requestDiscard, startHost, waitForEnd } from "../../extension/src/host/client";
+import { buildProgram } from "../../extension/test/host/build-program";
 import { median, ms, rounds } from "./measure";
 import { type BenchRow } from "./row";
 
@@ -15,7 +15,7 @@ export async function bench(): Promise<BenchRow[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "persyk-bench-"));
   try {
     const hostPath = path.join(folder, "session-host.cjs");
-    buildHost(hostPath);
+    buildProgram(project, "src/host/main.ts", hostPath);
     const ours: number[] = [];
     const floor: number[] = [];
     const count = rounds(15);
@@ -65,19 +65,4 @@ async function timeToListening(folder: string, hostPath: string, round: number):
   await requestDiscard(supportPath);
   await waitForEnd(supportPath);
   return listeningMs;
-}
-
-function buildHost(outfile: string): void {
-  buildSync({
-    entryPoints: [path.join(project, "extension/src/host/main.ts")],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    target: "node22",
-    loader: { ".wasm": "binary" },
-    logLevel: "error",
-    define: { "import.meta.url": "__importMetaUrl" },
-    banner: { js: 'const __importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
-  });
 }

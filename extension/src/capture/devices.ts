@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { CaptureFailure } from "./client";
 import { errnoName } from "./errno";
+import { parseJson } from "./json-text";
 import { CAPTURE_PROTOCOL_VERSION, captureDeviceSchema, exitMeanings, MAX_LINE_BYTES } from "./protocol";
 
 const inputDeviceSchema = captureDeviceSchema.extend({ isDefault: z.boolean().default(false) });
@@ -130,14 +131,6 @@ function devicesOf({ text, exitCode }: { text: string; exitCode: number }): Inpu
   const answer = answerSchema.safeParse(parseJson(text));
   if (!answer.success) throw notUnderstood();
   return answer.data.devices;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What the shell says of a program that it cannot find, or not run. */

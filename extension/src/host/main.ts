@@ -8,6 +8,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { errnoName } from "../capture/errno";
+import { parseJson } from "../capture/json-text";
 import { runStandIn } from "../capture/stand-in-program";
 import { findSpeechEngine } from "../provider/server/engines/find-engine";
 import { RecordingControl } from "./control";
@@ -171,14 +172,6 @@ function remove(file: string): void {
     unlinkSync(file);
   } catch (error) {
     if (errnoName(error) !== "ENOENT") throw error;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,6 +1,7 @@
 import { LocalStorage } from "@raycast/api";
 import { z } from "zod";
 import { type InputDevice } from "../capture/devices";
+import { parseJson } from "../capture/json-text";
 
 /** What the microphone records from. */
 export type MicrophoneChoice =
@@ -15,7 +16,8 @@ const storedSchema = z.object({ uid: z.string().min(1), name: z.string() });
 
 /** The stored choice; the system is followed where there is none, or none that can be understood. */
 export async function readMicrophone(): Promise<MicrophoneChoice> {
-  const stored = storedSchema.safeParse(parseJson(await LocalStorage.getItem(KEY)));
+  const text = await LocalStorage.getItem<string>(KEY);
+  const stored = storedSchema.safeParse(text === undefined ? undefined : parseJson(text));
   return stored.success ? { kind: "device", ...stored.data } : followSystem;
 }
 
@@ -29,15 +31,6 @@ export async function storeMicrophone(choice: MicrophoneChoice): Promise<void> {
 export async function chosenDeviceUid(): Promise<string | null> {
   const choice = await readMicrophone();
   return choice.kind === "device" ? choice.uid : null;
-}
-
-function parseJson(text: unknown): unknown {
-  if (typeof text !== "string") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** One device that can be chosen. */

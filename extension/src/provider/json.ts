@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../capture/json-text";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export interface JsonRecord {
@@ -9,13 +10,7 @@ const record: z.ZodType<JsonRecord> = z.record(z.string(), z.json());
 
 /** The object in a frame, or undefined when it is not a JSON object. */
 export function parseJsonRecord(text: string): JsonRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return asRecord(value);
+  return asRecord(parseJson(text));
 }
 
 /** The value as a JSON object. */

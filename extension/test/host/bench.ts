@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import os from "node:os";
 import path from "node:path";
 import { type Entry, openSession } from "@persyk/store";
-import { buildSync } from "esbuild";
 import { ScriptedEngine, type Script } from "../../src/provider/server/engines/scripted";
 import { runRecording, type RecordDeps, type RecordingResult } from "../../src/host/record";
 import { type HostOptions, type HostState } from "../../src/host/state";
+import { buildProgram } from "./build-program";
 
 const project = path.join(__dirname, "../../..");
 export const samplePath = path.join(project, "assets/sample.wav");
@@ -61,18 +61,7 @@ export function build(name: "host" | "capture-stand-in"): string {
   built ??= mkdtempSync(path.join(os.tmpdir(), "persyk-built-"));
   const outfile = path.join(built, `${name}.cjs`);
   const entry = name === "host" ? "src/host/main.ts" : "src/capture/stand-in.ts";
-  buildSync({
-    entryPoints: [path.join(project, "extension", entry)],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    target: "node22",
-    loader: { ".wasm": "binary" },
-    logLevel: "error",
-    define: { "import.meta.url": "__importMetaUrl" },
-    banner: { js: 'const __importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
-  });
+  buildProgram(project, entry, outfile);
   return outfile;
 }
 

@@ -13,6 +13,7 @@ const commands: Call[] = [
   { do: "view", command: "session-detail", arguments: { session: "nobody" } },
   { do: "view", command: "transcribe-audio-file" },
   { do: "view", command: "recording-status" },
+  { do: "view", command: "choose-microphone" },
 ];
 
 let bench: RecordingBench;

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { errnoName } from "../../src/capture/errno";
@@ -133,6 +133,9 @@ describe("Apple's recogniser through the helper", () => {
     expect(await findSpeechEngine({ searchPath: "", helperPath })).toBeUndefined();
     program("capture-helper", "echo nonsense");
     expect(await findSpeechEngine({ searchPath: "", helperPath })).toBeUndefined();
+    // A program for another processor, or none at all: Node throws where others only say so.
+    writeFileSync(helperPath, Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 0]));
+    expect(await findSpeechEngine({ searchPath: "", helperPath })).toBeUndefined();
     expect(await findSpeechEngine({ searchPath: "", helperPath: path.join(folder, "absent") })).toBeUndefined();
     expect((await apple()).name).toBe("Apple speech recognition");
   });
@@ -157,6 +160,16 @@ describe("Apple's recogniser through the helper", () => {
     const [, , file = ""] = readFileSync(args, "utf8").split(" ");
     expect(existsSync(path.dirname(file))).toBe(false);
     await engine.close();
+  });
+
+  test("a helper that cannot be run any more fails the turn, and leaves no file", async () => {
+    const engine = await apple("exit 0");
+    const before = readdirSync(os.tmpdir()).filter((name) => name.startsWith("persyk-turn-"));
+    writeFileSync(helperPath, Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 0]));
+    await expect(recognise(engine, sampleBytes.subarray(0, 4_800))).rejects.toMatchObject({ code: "engine-failed" });
+    await engine.close();
+    const after = readdirSync(os.tmpdir()).filter((name) => name.startsWith("persyk-turn-"));
+    expect(after.filter((name) => !before.includes(name))).toEqual([]);
   });
 
   test("joins a script without spaces without any, and names the language", async () => {

@@ -233,9 +233,15 @@ export class RealtimeEngine {
   }
 
   #emit(action: EngineAction): void {
-    const isOfLoss = action.type === "gap" && this.#isOfLoss(action.gap);
-    if (action.type === "gap" && !isOfLoss) this.#gapCount += 1;
-    this.#actions.push(isOfLoss ? { ...action, isOfLoss } : action);
+    if (action.type !== "gap") {
+      this.#actions.push(action);
+    } else if (!this.#isOfLoss(action.gap)) {
+      this.#gapCount += 1;
+      this.#actions.push(action);
+    } else if (this.#lost.has(action.gap.connectionId)) {
+      // Without effect when a later connection has heard it before its turn to be published came.
+      this.#actions.push({ ...action, isOfLoss: true });
+    }
   }
 
   /** True for what a connection left open when it was lost. */

@@ -34,7 +34,6 @@ export class RealtimeRecorder {
   readonly #engine = new RealtimeEngine();
   readonly #writer: LogWriter;
   readonly #gaps = new GapList();
-  readonly #heardAgain = new Set<string>();
   readonly #connections = new Map<string, RecordedConnection>();
   readonly #saved = new SavedTurns();
   readonly #removals: MessageRemovals;
@@ -177,7 +176,6 @@ export class RealtimeRecorder {
    */
   heardAgain(connectionId: string): void {
     this.#connection(connectionId);
-    this.#heardAgain.add(connectionId);
     this.#engine.heardAgain(connectionId);
     this.#gaps.dropLoss(connectionId);
     this.#changed();
@@ -327,7 +325,6 @@ export class RealtimeRecorder {
         break;
       case "gap": {
         const { gap, isOfLoss = false } = action;
-        if (isOfLoss && this.#heardAgain.has(gap.connectionId)) break;
         this.#gaps.addOrderGap(gap, this.#connections.get(gap.connectionId)?.gapRangeOf(gap), isOfLoss);
         break;
       }

@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { type Readable } from "node:stream";
 import { wavHeader } from "@persyk/store";
 import { z } from "zod";
 import { errnoName } from "../../../capture/errno";
+import { parseJson } from "../../../capture/json-text";
 import { LineReader } from "../../../capture/lines";
 import { EngineFailure, type EngineTurn, type SpeechEngine, type TurnOptions } from "../speech-engine";
 
@@ -24,11 +26,18 @@ const line = z.discriminatedUnion("type", [
 /** True when the helper at a path says that this machine's own recogniser is there (`version`, macOS 26). */
 export async function hasAppleSpeech(helper: string): Promise<boolean> {
   let answer = "";
-  const child = spawn(helper, ["version"], {
-    stdio: ["ignore", "pipe", "ignore"],
-    timeout: VERSION_MS,
-    killSignal: "SIGKILL",
-  });
+  let child: ChildProcessByStdio<null, Readable, null>;
+  try {
+    child = spawn(helper, ["version"], {
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: VERSION_MS,
+      killSignal: "SIGKILL",
+    });
+  } catch (error) {
+    // Node throws what keeps a program from being run at all, such as another processor.
+    if (errnoName(error) === undefined) throw error;
+    return false;
+  }
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     if (answer.length < MAX_LINE_BYTES) answer += text;
   });
@@ -50,7 +59,15 @@ export class AppleSpeechEngine implements SpeechEngine {
   openTurn(options: TurnOptions): EngineTurn {
     const file = openTurnFile();
     if (file === undefined) return failedTurn("The speech engine's temporary file could not be made.");
-    const turn = new AppleSpeechTurn(this.helper, file, options, () => this.#running.delete(turn));
+    let child: ChildProcess;
+    try {
+      child = startTranscription(this.helper, file.path, options.language);
+    } catch (error) {
+      if (errnoName(error) === undefined) throw error;
+      removeTurnFile(file);
+      return failedTurn("The speech engine could not be started.");
+    }
+    const turn = new AppleSpeechTurn(child, file, options, () => this.#running.delete(turn));
     this.#running.add(turn);
     return turn;
   }
@@ -84,6 +101,16 @@ function openTurnFile(): TurnFile | undefined {
   }
 }
 
+function removeTurnFile({ fd, folder }: TurnFile): void {
+  closeSync(fd);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function startTranscription(helper: string, file: string, language: string | undefined): ChildProcess {
+  const locale = language === undefined ? [] : ["--locale", language];
+  return spawn(helper, ["transcribe", "--input", file, ...locale, "--follow"], { stdio: ["pipe", "pipe", "ignore"] });
+}
+
 function failedTurn(message: string): EngineTurn {
   return {
     push: () => undefined,
@@ -94,7 +121,6 @@ function failedTurn(message: string): EngineTurn {
 
 class AppleSpeechTurn implements EngineTurn {
   readonly ended: Promise<void>;
-  readonly #child: ChildProcess;
   #text = "";
   #isTranscribed = false;
   #failure: EngineFailure | undefined;
@@ -102,36 +128,31 @@ class AppleSpeechTurn implements EngineTurn {
   #isFinishing = false;
 
   constructor(
-    helper: string,
+    private readonly child: ChildProcess,
     private readonly file: TurnFile,
     private readonly options: TurnOptions,
     onEnd: () => void,
   ) {
-    const locale = options.language === undefined ? [] : ["--locale", options.language];
-    this.#child = spawn(helper, ["transcribe", "--input", file.path, ...locale, "--follow"], {
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    this.#child.stdin?.on("error", () => undefined);
+    this.child.stdin?.on("error", () => undefined);
     const reader = new LineReader(
       MAX_LINE_BYTES,
       (text) => this.#heard(text),
       () => this.#fail("engine-failed", "The speech engine said what is no line of its protocol."),
     );
-    this.#child.stdout?.on("data", (bytes: Buffer) => reader.push(bytes));
+    this.child.stdout?.on("data", (bytes: Buffer) => reader.push(bytes));
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(this.#watchdog);
-        closeSync(file.fd);
-        rmSync(file.folder, { recursive: true, force: true });
+        removeTurnFile(file);
         onEnd();
         resolve();
       };
-      this.#child.once("error", () => {
-        if (this.#child.pid !== undefined) return;
+      this.child.once("error", () => {
+        if (this.child.pid !== undefined) return;
         this.#failure ??= new EngineFailure("engine-missing", "The speech engine could not be started.");
         end();
       });
-      this.#child.once("close", () => {
+      this.child.once("close", () => {
         if (!this.#isTranscribed)
           this.#failure ??= new EngineFailure("engine-failed", "The speech engine ended early.");
         end();
@@ -140,7 +161,7 @@ class AppleSpeechTurn implements EngineTurn {
   }
 
   push(samples: Buffer): void {
-    if (this.#failure !== undefined || this.#child.exitCode !== null) return;
+    if (this.#failure !== undefined || this.child.exitCode !== null) return;
     try {
       for (let at = 0; at < samples.length;) at += writeSync(this.file.fd, samples, at);
     } catch (error) {
@@ -152,7 +173,7 @@ class AppleSpeechTurn implements EngineTurn {
   async finish(): Promise<string> {
     this.#isFinishing = true;
     this.#watch();
-    this.#child.stdin?.end();
+    this.child.stdin?.end();
     await this.ended;
     if (this.#failure !== undefined) throw this.#failure;
     return this.#text.trim();
@@ -196,7 +217,7 @@ class AppleSpeechTurn implements EngineTurn {
 
   #fail(code: string, message: string): void {
     this.#failure ??= new EngineFailure(code, message);
-    this.#child.kill("SIGKILL");
+    this.child.kill("SIGKILL");
   }
 }
 
@@ -207,12 +228,4 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 function needsSpace(before: string, after: string): boolean {
   if (before === "" || after === "" || /\s$/u.test(before) || /^[\s\p{Pf}.,;:!?…。、]/u.test(after)) return false;
   return !UNSPACED.test(before.slice(-2)) || !UNSPACED.test(after.slice(0, 2));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
