@@ -1,16 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { z } from "zod";
 import { ScriptedEngine, type Script } from "../../src/provider/server/engines/scripted";
 import { startRealtimeServer, type RealtimeServer, type ServerHooks } from "../../src/provider/server/realtime-server";
 import { Isolate, processesWith, type LaunchOptions } from "./isolate";
 
 const root = path.join(__dirname, "../../..");
 const DEADLINE_MS = 60_000;
+export const BYTES_PER_SECOND = 48_000;
+export const HEADER_BYTES = 44;
 
 export const sample = path.join(root, "assets/sample.wav");
 export const script: Script = JSON.parse(readFileSync(path.join(root, "assets/sample.transcript.json"), "utf8"));
 export const words = script.turns.map((turn) => turn.text);
+
+const messageRecord = z.object({ message: z.object({ content: z.object({ text: z.string().optional() }).array() }) });
 
 /** A folder, a realtime server with a known transcript, and commands that record the sample in place of the microphone. */
 export class RecordingBench {
@@ -88,7 +93,18 @@ export class RecordingBench {
     const assets = path.join(session, "assets");
     if (!existsSync(assets)) return 0;
     const [wav] = readdirSync(assets).filter((name) => name.endsWith(".wav"));
-    return wav === undefined ? 0 : readFileSync(path.join(assets, wav)).length;
+    return wav === undefined ? 0 : statSync(path.join(assets, wav)).size;
+  }
+
+  /** How much sound is in it. */
+  soundBytes(): number {
+    return Math.max(0, this.wavBytes() - HEADER_BYTES);
+  }
+
+  /** The text of every message of the only session, in their order. */
+  said(): string[] {
+    const messages = messageRecord.array().parse(this.records().filter(({ type }) => type === "message"));
+    return messages.map(({ message: { content } }) => content.map(({ text = "" }) => text).join(""));
   }
 
   /** Processes that belong to a recording of this bench. */
