@@ -76,18 +76,18 @@ if (values.build) {
 }
 console.log(`The extension is in ${target}.`);
 
-/** `@persyk/store` becomes the relative path of the vendored index. */
+/** `@persyk/store` and its entries become the relative paths of their vendored sources. */
 function rewriteImports(folder) {
-  const index = path.join(target, "src/store/index");
+  const { exports } = readJson(path.join(store, "package.json"));
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue;
     const file = path.join(entry.parentPath, entry.name);
     const text = readFileSync(file, "utf8");
-    const relative = path.relative(path.dirname(file), index).split(path.sep).join("/");
-    const specifier = relative.startsWith(".") ? relative : `./${relative}`;
-    const rewritten = text.replaceAll(/(from|import\() ?"@persyk\/store"/g, (_match, word) =>
-      word === "from" ? `from "${specifier}"` : `import("${specifier}"`,
-    );
+    const rewritten = text.replaceAll(/(from |import\()"@persyk\/store(\/[^"]+)?"/g, (_match, word, entry) => {
+      const source = path.join(target, "src/store", path.relative("src", exports[`.${entry ?? ""}`]));
+      const relative = path.relative(path.dirname(file), source.replace(/\.ts$/, "")).split(path.sep).join("/");
+      return `${word}"${relative.startsWith(".") ? relative : `./${relative}`}"`;
+    });
     if (rewritten !== text) writeFileSync(file, rewritten);
   }
 }

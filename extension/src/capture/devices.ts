@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { CaptureFailure } from "./client";
 import { errnoName } from "./errno";
 import { parseJson } from "./json-text";

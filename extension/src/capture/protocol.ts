@@ -3,7 +3,7 @@
  * samples only in the file on descriptor 3. Unknown fields are ignored both ways; unknown event types are reported as
  * such and change nothing.
  */
-import { z } from "zod";
+import * as z from "zod";
 
 export const CAPTURE_PROTOCOL_VERSION = 1;
 /** Longest line either side may send, in bytes without its LF. */

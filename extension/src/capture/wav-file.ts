@@ -1,5 +1,6 @@
 import { fstatSync, fsyncSync, ftruncateSync, writeSync } from "node:fs";
-import { wavHeader } from "@persyk/store";
+// The format alone: a capture starts without the rest of the store.
+import { wavHeader } from "@persyk/store/wav-format";
 import { DATA_OFFSET } from "./protocol";
 
 /** The WAV that a capture writes, on a descriptor it was given. Samples first, then the header that claims them. */

@@ -135,7 +135,7 @@ class RecordingRun {
     });
     this.#recorder = recorder;
     await recorder.start(asset);
-    await this.#transcription.start(recorder, feed, session.id);
+    this.#transcription.start(recorder, feed, session.id);
     await this.#capture?.start();
     this.#state.show({ phase: "recording" });
     const end = await this.#capture?.toItsEnd(this.#stopping, () => this.#discard);

@@ -1,5 +1,5 @@
 /** What the session host says about itself, in one file that is replaced atomically. Holds no secret. */
-import { z } from "zod";
+import * as z from "zod";
 import { providerSettingsSchema } from "../provider/settings";
 
 const notice = z.object({ code: z.string(), message: z.string(), remedy: z.string() });

@@ -6,10 +6,9 @@ import { type AudioFeed } from "../provider/evidence";
 import { providerFailure, type ProviderFailure } from "../provider/failure";
 import { type ConnectionPlan, planConnection } from "../provider/plan";
 import { type Responder } from "../provider/server/response";
-import { type RealtimeServer, startRealtimeServer } from "../provider/server/realtime-server";
+import { type RealtimeServer } from "../provider/server/realtime-server";
 import { type SpeechEngine } from "../provider/server/speech-engine";
-import { Transcriber, type TranscriberState, type TranscriberTiming } from "../provider/transcriber";
-import { createVoiceActivity } from "../provider/vad/voice-activity";
+import { type Transcriber, type TranscriberState, type TranscriberTiming } from "../provider/transcriber";
 import { type ShownState } from "./shown-state";
 import { type HostOptions } from "./state";
 
@@ -17,6 +16,8 @@ export interface TranscriptionDeps {
   /** The local engine of the on-device provider; undefined when none is there. */
   findEngine(): Promise<SpeechEngine | undefined>;
   responder?: Responder;
+  /** Why the provider's part could not be started, where nothing expected it. */
+  onFault?(error: unknown): void;
   timing?: Partial<TranscriberTiming>;
   /** Without any sample taken by the provider for so long after the stop, the rest becomes a gap. */
   idleMs?: number;
@@ -27,6 +28,7 @@ const IDLE_MS = 10_000;
 const FILE_SETTLE_MS = 60_000;
 
 export class Transcription {
+  #starting: Promise<void> = Promise.resolve();
   #transcriber: Transcriber | undefined;
   #server: RealtimeServer | undefined;
 
@@ -38,17 +40,31 @@ export class Transcription {
     private readonly onEvidenceError: (error: unknown) => void,
   ) {}
 
-  /** A provider that cannot be used is shown, and costs the recording nothing. */
-  async start(evidence: RealtimeRecorder, feed: AudioFeed, originId: string): Promise<void> {
+  /**
+   * Starts beside the capture, which waits for no provider. A provider that cannot be used is shown, and costs the
+   * recording nothing.
+   */
+  start(evidence: RealtimeRecorder, feed: AudioFeed, originId: string): void {
+    this.#starting = this.#start(evidence, feed, originId).catch((error: unknown) => {
+      this.#failed(providerFailure("not-started"));
+      this.deps.onFault?.(error);
+    });
+  }
+
+  async #start(evidence: RealtimeRecorder, feed: AudioFeed, originId: string): Promise<void> {
     const planned = await this.#plan();
     if (planned === undefined) return;
     if ("failure" in planned) return this.#failed(planned.failure);
-    const activity = await createVoiceActivity();
+    // What speaks over sockets is loaded where it is needed: a recording starts without it.
+    const [{ Transcriber }, { createVoiceActivity }] = await Promise.all([
+      import("../provider/transcriber"),
+      import("../provider/vad/voice-activity"),
+    ]);
     this.#transcriber = new Transcriber({
       plan: planned.plan,
       feed,
       evidence,
-      activity,
+      activity: await createVoiceActivity(),
       recordingOffset: DATA_OFFSET,
       newId: () => this.context.newId(),
       originId,
@@ -69,6 +85,7 @@ export class Transcription {
 
   /** Waits until every sample was sent, or that is not going to happen. */
   async finishSending(): Promise<void> {
+    await this.#starting;
     await this.#transcriber?.finishSending(this.deps.idleMs ?? IDLE_MS);
   }
 
@@ -89,6 +106,7 @@ export class Transcription {
 
   /** Ends the connections. */
   async disconnect(graceMs: number): Promise<void> {
+    await this.#starting;
     await this.#transcriber?.close(graceMs);
   }
 
@@ -107,6 +125,7 @@ export class Transcription {
       if (engine === undefined) return { failure: providerFailure("no-engine") };
       key = randomUUID();
       const { responder } = this.deps;
+      const { startRealtimeServer } = await import("../provider/server/realtime-server");
       this.#server = await startRealtimeServer({ engine, key, ...(responder === undefined ? {} : { responder }) });
       settings = { ...provider, endpoint: this.#server.url, authStyle: "bearer" };
       this.state.show({ provider: { name: engine.name, state: "connecting" } });

@@ -1,5 +1,5 @@
 import { LocalStorage } from "@raycast/api";
-import { z } from "zod";
+import * as z from "zod";
 import { type InputDevice } from "../capture/devices";
 import { parseJson } from "../capture/json-text";
 

@@ -1,7 +1,7 @@
 import os from "node:os";
 import path from "node:path";
 import { Library, type RootSetting } from "@persyk/store";
-import { z } from "zod";
+import * as z from "zod";
 import { type ProviderSettings } from "../provider/settings";
 import { type Problem } from "./problems";
 

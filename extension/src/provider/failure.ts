@@ -34,6 +34,7 @@ const byCode: ReadonlyMap<string, Omit<ProviderFailure, "code">> = new Map([
   ["frame-too-large", { message: "The provider sent more in one message than is allowed.", remedy: TRANSCRIBE_LATER }],
   ["endpoint-invalid", { message: "The endpoint is not a WebSocket address.", remedy: CHECK_MODEL }],
   ["key-missing", { message: "No API key is set.", remedy: CHECK_KEY }],
+  ["not-started", { message: "The transcription could not be started.", remedy: TRANSCRIBE_LATER }],
   ["no-engine", { message: "No speech engine is installed.", remedy: TRANSCRIBE_LATER }],
 ]);
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { parseJson } from "../capture/json-text";
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Where and how to transcribe. Holds no secret. */
 export const providerSettingsSchema = z.object({

@@ -7,7 +7,7 @@ import { access, constants, readFile, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { Library, defaultStoreContext, isStoreError, openSession, transcriptText } from "@persyk/store";
-import { z } from "zod";
+import * as z from "zod";
 import { HostError } from "../host/errors";
 import { RecordingControl } from "../host/control";
 import { type RecordingResult, runRecording } from "../host/record";

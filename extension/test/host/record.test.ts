@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocketServer } from "ws";
-import { z } from "zod";
+import * as z from "zod";
 import { record, removeBuilt, sampleBytes, script, spoken, wavOf, Workbench } from "./bench";
 
 const bench = new Workbench();

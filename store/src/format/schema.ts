@@ -5,7 +5,7 @@
  * a reader gets the parsed value itself, so unknown members of messages, blocks, usage and payloads survive unchanged,
  * an own key `__proto__` included.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { isId } from "./ids";
 import { type JsonObject, type JsonValue } from "./json-value";
 import { MAX_CUSTOM_TYPE_LENGTH, names } from "./names";

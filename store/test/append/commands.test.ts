@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { wavHeader } from "../../src/assets/wav-format";
 import { run } from "../../src/cli/main";
 import { idsIn, message, readLog, Sandbox } from "../support/sandbox";

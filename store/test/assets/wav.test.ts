@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { z } from "zod";
+import * as z from "zod";
 import { inspectWav, recoverWav, type WavReport } from "../../src/assets/wav";
 import { wavHeader } from "../../src/assets/wav-format";
 

@@ -1,7 +1,7 @@
 /** Every stored case: roots that the reference wrote, and changed copies of them, with the reference's answers. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { isStoreError } from "../../src/errors";
 import { type EventLogBackend } from "../../src/event-log/backend";
 import { type Compression } from "../../src/event-log/types";

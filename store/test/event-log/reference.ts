@@ -2,7 +2,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 
 const answerSchema = z.union([
   z.object({ request: z.number(), ok: z.unknown().optional(), error: z.undefined().optional() }),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Readable } from "node:stream";
 import { wavHeader } from "@persyk/store";
-import { z } from "zod";
+import * as z from "zod";
 import { errnoName } from "../../../capture/errno";
 import { parseJson } from "../../../capture/json-text";
 import { LineReader } from "../../../capture/lines";
