@@ -6,6 +6,7 @@ import { parseStrictJson } from "./json";
 import { copyJson } from "./json-copy";
 import { type JsonObject } from "./json-value";
 import { FORMAT_VERSION, MAX_RECORD_BYTES } from "./names";
+import { plainMessageLine } from "./plain-message";
 import { type Entry, type EntryType, entrySchemas, headerSchema, isObject, type SessionHeader } from "./schema";
 
 export interface Malformed {
@@ -83,6 +84,14 @@ export function reparseEntry(
  * reader of the format accepts. Throws `record-invalid` or `record-too-large`.
  */
 export function encodeRecord(record: SessionHeader | Entry): Buffer {
+  const bytes = Buffer.from(`${plainMessageLine(record) ?? checkedLine(record)}\n`);
+  if (bytes.length - 1 > MAX_RECORD_BYTES) {
+    throw new StoreError("record-too-large", { message: defectMessages["record-too-large"] });
+  }
+  return bytes;
+}
+
+function checkedLine(record: SessionHeader | Entry): string {
   const copied = copyJson(record);
   if (!copied.ok) {
     throw copied.code === "depth-exceeded"
@@ -94,11 +103,7 @@ export function encodeRecord(record: SessionHeader | Entry): Buffer {
   const checked =
     value["type"] === "session" ? check<SessionHeader>(headerSchema, value, "header-invalid") : checkEntry(value);
   if (!checked.ok) throw new StoreError("record-invalid", { message: checked.message });
-  const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
-  if (bytes.length - 1 > MAX_RECORD_BYTES) {
-    throw new StoreError("record-too-large", { message: defectMessages["record-too-large"] });
-  }
-  return bytes;
+  return JSON.stringify(value);
 }
 
 function parseObject(bytes: Buffer, options: ParseOptions): Parsed<JsonObject> {

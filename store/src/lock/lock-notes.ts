@@ -8,10 +8,14 @@ import { errnoName } from "../platform/errno";
 
 /** A waiter renews its note with every attempt; an older one was left by a process that died. */
 const WAITING_NOTE_MAX_AGE_MS = 1_000;
+/** A holder that saw nobody waiting does not look again for so long: a waiter has come at most so much earlier. */
+const LOOK_EVERY_MS = 5;
 
 export class LockNotes {
   readonly #holderPath: string;
   readonly #waitingPath: string;
+  /** Time of `performance.now()` until which the last look for a waiter counts. */
+  #lookedUntilMs = 0;
 
   constructor(directory: string, name: string) {
     this.#holderPath = join(directory, `${name}.holder`);
@@ -42,8 +46,12 @@ export class LockNotes {
   }
 
   somebodyWaits(): boolean {
+    const nowMs = performance.now();
+    if (nowMs < this.#lookedUntilMs) return false;
     const stat = hint(() => lstatSync(this.#waitingPath, { throwIfNoEntry: false }));
-    return stat !== undefined && Date.now() - stat.mtimeMs < WAITING_NOTE_MAX_AGE_MS;
+    const waits = stat !== undefined && Date.now() - stat.mtimeMs < WAITING_NOTE_MAX_AGE_MS;
+    if (!waits) this.#lookedUntilMs = nowMs + LOOK_EVERY_MS;
+    return waits;
   }
 }
 

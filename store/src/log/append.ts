@@ -135,9 +135,9 @@ async function appendDrafts(
 
 /** Looks at the file as it is now, takes up what others wrote, and refuses a log that is not valid. */
 export async function refresh({ handle, log }: LogTarget): Promise<OpenFile> {
-  const { file } = await handle.appendable();
+  const { file, stat } = await handle.appendable();
   try {
-    await log.extend(file);
+    await log.extendTo(file, stat);
   } catch (error) {
     const typed = asStoreError(error, handle.place, "read the log");
     if (typed.code === "log-replaced" || typed.code === "log-shrank") await handle.revoke();
@@ -159,7 +159,8 @@ async function plan(
   let previous = parentId;
   for (const draft of drafts) {
     const entry = complete(draft, previous === undefined ? staged.lastId : previous);
-    const known = staged.staged(entry.id) ?? (await readEntry(log, file, entry.id));
+    const known =
+      staged.staged(entry.id) ?? (log.entries.has(entry.id) ? await readEntry(log, file, entry.id) : undefined);
     if (known === undefined) {
       const problem = appendProblem(staged, facts, entry);
       if (problem !== undefined) throw new StoreError(problem.code, { ...handle.place, message: problem.message });
@@ -175,9 +176,12 @@ async function plan(
   return result;
 }
 
-function complete(draft: Draft, parentId: string | null): Entry {
+/** The envelope comes first, in the order that the format shows. */
+function complete(draft: Draft, defaultParentId: string | null): Entry {
   const { id, timestamp, input } = draft;
-  return { ...input, id, timestamp, parentId: input.parentId === undefined ? parentId : input.parentId };
+  const parentId = input.parentId === undefined ? defaultParentId : input.parentId;
+  const envelope = { type: input.type, id, parentId, timestamp };
+  return { ...envelope, ...input, id, parentId, timestamp };
 }
 
 /** What the caller left to the store, so that it is no part of the content that a retry repeats. */

@@ -1,4 +1,5 @@
 /** The index of a log in its file: which file it was found in, and how far it was read. */
+import { type BigIntStats } from "node:fs";
 import { StoreError } from "../errors";
 import { type Entry } from "../format/schema";
 import { type FileIdentity, identityOf, sameIdentity } from "../platform/pinned-directory";
@@ -26,7 +27,11 @@ export class LogIndex extends LogContents {
    * it is another file or other content, `log-shrank` when committed records are gone.
    */
   async extend(file: OpenFile, options: ScanOptions = {}): Promise<void> {
-    const stat = await file.stat({ bigint: true });
+    await this.extendTo(file, await file.stat({ bigint: true }), options);
+  }
+
+  /** The same for a caller who has just asked what the system says about the file. */
+  async extendTo(file: OpenFile, stat: BigIntStats, options: ScanOptions = {}): Promise<void> {
     if (!sameIdentity(identityOf(stat), this.identity)) throw new StoreError("log-replaced");
     const size = Number(stat.size);
     if (size === this.size && stat.mtimeNs === this.modifiedNs) return;

@@ -4,7 +4,7 @@ import { type FileHandle } from "node:fs/promises";
 /** A sync this fast costs the calling thread less than the trip to the thread pool and back does. */
 const FAST_MS = 1;
 /** So many fast syncs in a row are asked for before the calling thread does one itself. */
-const FAST_IN_A_ROW = 16;
+const FAST_IN_A_ROW = 4;
 
 /**
  * Syncs one file, on the thread pool until the disk has proved fast, then on the calling thread for as long as it

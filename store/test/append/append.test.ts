@@ -42,6 +42,25 @@ describe("creating a session", () => {
   });
 });
 
+test("a record begins with its envelope, in the order that the format shows, however the caller has put it", async () => {
+  const session = await createSession(sandbox.root, sandbox.context, { id: "s1" });
+  const timestamp = "2026-01-05T00:00:00.000Z";
+  const inputs: EntryInput[] = [
+    { message: { content: [{ type: "text", text: "a" }], role: "user", timestamp: 1 }, type: "message", id: "m1" },
+    { name: "A name", timestamp, type: "session_info", parentId: "m1", id: "i1" },
+    { data: { type: "inner", id: "inner" }, customType: "c", parentId: null, type: "custom", id: "c1" },
+  ];
+  await session.append(inputs, { parentId: null });
+  const lines = readLog(session.location).toString("utf8").split("\n").slice(1, -1);
+  expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toEqual([
+    ["type", "id", "parentId", "timestamp", "message"],
+    ["type", "id", "parentId", "timestamp", "name"],
+    ["type", "id", "parentId", "timestamp", "data", "customType"],
+  ]);
+  expect(lines.map((line) => (JSON.parse(line) as { parentId: unknown }).parentId)).toEqual([null, "m1", null]);
+  await session.close();
+});
+
 test("a file system without hard links gets its session by a rename that replaces nothing", async () => {
   const faulty = new FaultyFs();
   const context = { ...sandbox.context, fs: faulty };

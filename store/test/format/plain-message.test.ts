@@ -1,7 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
-import { parseEntry } from "../../src/format/codec";
-import { readPlainMessage } from "../../src/format/plain-message";
+import { checkEntry, parseEntry } from "../../src/format/codec";
+import { copyJson } from "../../src/format/json-copy";
+import { plainMessageLine, readPlainMessage } from "../../src/format/plain-message";
+import { type Entry, isObject } from "../../src/format/schema";
 import { readCases } from "./case-files";
 
 /** Whether a line is taken without being parsed; what is taken must be what the strict reader says it is. */
@@ -92,4 +94,100 @@ test("whatever character is changed, dropped or added", () => {
     ),
     { numRuns: Number(process.env["PERSYK_ROUNDS"] ?? 20_000) },
   );
+});
+
+describe("writing", () => {
+  /** What the careful way, which copies and checks member by member, writes; undefined when it refuses. */
+  function carefully(record: Entry): string | undefined {
+    const copied = copyJson(record);
+    if (!copied.ok || !isObject(copied.value) || !checkEntry(copied.value).ok) return undefined;
+    return JSON.stringify(copied.value);
+  }
+
+  /** Whether the fast way takes a record; what it takes, it writes as the careful way does. */
+  function written(record: Entry): boolean {
+    const fast = plainMessageLine(record);
+    if (fast !== null) expect(fast).toBe(carefully(record));
+    return fast !== null;
+  }
+
+  const records = plain.map((each) => JSON.parse(each) as Entry);
+
+  test("messages of plain text are written as they are", () => {
+    for (const record of records) expect(written(record)).toBe(true);
+    expect(written({ ...records[0], message: undefined } as unknown as Entry)).toBe(false);
+  });
+
+  /** Made anew for each record: one that was changed already must not get into itself. */
+  const hostile = (): readonly unknown[] => [
+    new Date(0),
+    Object("boxed"),
+    Object(1),
+    Object.assign(Object.create({ inherited: 1 }), { text: "x" }),
+    Object.assign(Object.create(null), { type: "text", text: "x" }),
+    { toJSON: () => "2026-01-05T00:00:00Z" },
+    { toJSON: () => 5 },
+    Object.assign([], { toJSON: () => [] }),
+    { type: "text", text: "x", toString: () => "y" },
+    [[[[[["deep"]]]]]],
+    ["a", undefined],
+    new Array(1),
+    () => 1,
+    Symbol("s"),
+    1n,
+    undefined,
+    null,
+    true,
+    NaN,
+    Infinity,
+    -0,
+    0.5,
+    1e21,
+    "",
+    "\ud800",
+    "\u0000",
+    "\u2028",
+    'a","parentId":"b',
+    "2026-01-05T00:00:00Z",
+    "2026-02-30T00:00:00Z",
+    "message",
+    "toolResult",
+    "x".repeat(70_000),
+  ];
+
+  test("whatever is put into one, the fast way writes what the careful way writes, or leaves it to that", () => {
+    let fast = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...records),
+        fc.array(fc.tuple(fc.nat(), fc.constantFrom("put", "add", "drop"), fc.nat(hostile().length - 1)), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        (original, changes) => {
+          const record = JSON.parse(JSON.stringify(original)) as Entry;
+          for (const [at, kind, value] of changes) change(record, at, kind, hostile()[value]);
+          if (written(record)) fast += 1;
+        },
+      ),
+      { numRuns: Number(process.env["PERSYK_ROUNDS"] ?? 20_000) },
+    );
+    expect(fast).toBeGreaterThan(0);
+  });
+
+  /** Changes one member, or adds or drops one, somewhere in a record. */
+  function change(record: Entry, at: number, kind: "put" | "add" | "drop", value: unknown): void {
+    const places = membersOf(record);
+    const [owner, key] = places[at % places.length] ?? [record, "type"];
+    if (kind === "drop") Reflect.deleteProperty(owner, key);
+    else Reflect.set(owner, kind === "add" ? "more" : key, value);
+  }
+
+  /** Every member of the plain objects and lists in a value, with what holds it. */
+  function membersOf(value: object): [object, string][] {
+    return Object.entries(value).flatMap(([key, member]): [object, string][] => {
+      const isPlain = Array.isArray(member) || (isObject(member) && Object.getPrototypeOf(member) === Object.prototype);
+      return [[value, key], ...(isPlain ? membersOf(member) : [])];
+    });
+  }
 });
