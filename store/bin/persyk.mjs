@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -33,11 +34,11 @@ if (!existsSync(program)) {
     process.exitCode = 3;
   } else {
     const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: "inherit" });
-    // The terminal sends Ctrl-C to both; this process waits for the other's answer.
-    process.on("SIGINT", () => undefined);
-    process.on("SIGTERM", () => child.kill("SIGTERM"));
+    // This process waits for the other's answer. At a Ctrl-C the terminal has signalled both; whoever signals only this
+    // one is passed on as SIGTERM, which the other counts apart.
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => child.kill("SIGTERM"));
     child.on("exit", (code, signal) => {
-      process.exitCode = code ?? (signal === "SIGINT" ? 130 : 3);
+      process.exitCode = code ?? 128 + constants.signals[signal];
     });
   }
 }

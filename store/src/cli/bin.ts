@@ -1,24 +1,33 @@
+import { codeOfSystemError } from "../platform/errno";
 import { run } from "./main";
 
 const interrupted = new AbortController();
 
-process.on("SIGINT", () => {
-  // A second Ctrl-C does not wait for the work to put things in order.
-  if (interrupted.signal.aborted) process.exit(130);
-  interrupted.abort(new DOMException("interrupted", "AbortError"));
-});
-process.on("SIGTERM", () => interrupted.abort(new DOMException("terminated", "AbortError")));
+// Each signal counts for itself: at a Ctrl-C the terminal signals this process, and the launcher passes it on as SIGTERM.
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(name, () => {
+    interrupted.abort(new DOMException(name, "AbortError"));
+    // The second time does not wait for the work to put things in order.
+    process.once(name, () => {
+      process.stderr.write("error: Ended at once, before the work could be put in order. [aborted]\n");
+      process.exit(130);
+    });
+  });
+}
 
 // A file that reaches the size limit is an error to report (EFBIG), not a reason to die in the middle of a write.
 if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
 
 // The reader of a pipe may leave early (`persyk list | head`): that is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
-    throw error;
-  });
-}
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
+  process.stderr.write(
+    `error: Could not write the output (${error.code ?? error.message}). [${codeOfSystemError(error)}]\n`,
+  );
+  process.exit(3);
+});
+// Where nobody can be told, the exit code still tells it.
+process.stderr.on("error", () => process.exit(process.exitCode ?? 3));
 
 run(process.argv.slice(2), {
   stdin: process.stdin,

@@ -1,9 +1,11 @@
 import path from "node:path";
+import { Readable } from "node:stream";
 import { type Command } from "commander";
 import type { Colors } from "picocolors/types";
 import { StoreError, toErrorDocument } from "../errors";
 import { Library } from "../library/library";
 import { resolveRoots } from "../library/roots";
+import { type Appender } from "../session/mutate";
 import { type Session } from "../session/session";
 import { type StoreContext } from "../session/store-context";
 import { exitCodeOf, type ExitCode } from "./exit-codes";
@@ -48,6 +50,8 @@ export class CliContext {
   /** `--json` was given. */
   json = false;
   exitCode: ExitCode = 0;
+  /** What a cancelled command has done, in one sentence. Commands that write in several steps keep it up to date. */
+  ifCancelled = "Nothing was changed.";
 
   constructor(io: CliIo) {
     this.io = io;
@@ -103,19 +107,23 @@ export class CliContext {
     });
   }
 
-  /** Opens SESSION, which is a location or a unique session id; the caller closes it. */
-  openSession(reference: string, options: RootOptions = {}): Promise<Session> {
-    return this.library(options).open(this.reference(reference), { signal: this.signal });
-  }
-
   /** The location of SESSION, which is a location or a unique session id. */
   locate(reference: string, options: RootOptions = {}): Promise<string> {
     return this.library(options).locate(this.reference(reference), { signal: this.signal });
   }
 
+  /** What adds single entries to a session and stops waiting for its lock when the command is cancelled. */
+  appender(session: Session): Appender {
+    return { append: (entries, options) => session.append(entries, { ...options, signal: this.signal }) };
+  }
+
   /** Opens SESSION, hands it to the body and closes it whatever happens. */
   async withSession<T>(reference: string, options: RootOptions, body: (session: Session) => Promise<T>): Promise<T> {
-    const session = await this.openSession(reference, options);
+    const location = await this.locate(reference, options);
+    const progress = this.progress("reading");
+    const session = await this.library(options)
+      .open(location, { signal: this.signal, onProgress: ({ bytes, size }) => progress.update(bytes, size) })
+      .finally(progress.stop);
     try {
       return await body(session);
     } finally {
@@ -137,22 +145,43 @@ export class CliContext {
 
   /** Reads all of standard input, at most `maxBytes`. */
   async readStdin(maxBytes: number): Promise<Buffer> {
+    const { stdin } = this.io;
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of this.io.stdin) {
-      const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : Buffer.from(chunk);
-      size += bytes.length;
-      if (size > maxBytes)
-        throw new StoreError("usage", { message: `Standard input holds more than ${maxBytes} bytes.` });
-      chunks.push(bytes);
+    // Nothing may ever come: a terminal, or a pipe that stays open.
+    const stop = (): void => void (stdin instanceof Readable && stdin.destroy());
+    this.signal.addEventListener("abort", stop, { once: true });
+    try {
+      for await (const chunk of stdin) {
+        this.signal.throwIfAborted();
+        const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : Buffer.from(chunk);
+        size += bytes.length;
+        if (size > maxBytes)
+          throw new StoreError("usage", { message: `Standard input holds more than ${maxBytes} bytes.` });
+        chunks.push(bytes);
+      }
+    } catch (error) {
+      // What was destroyed in the middle is reported as closed too early.
       this.signal.throwIfAborted();
+      throw error;
+    } finally {
+      this.signal.removeEventListener("abort", stop);
     }
+    this.signal.throwIfAborted();
     return Buffer.concat(chunks);
+  }
+
+  /** The failure comes from the cancellation, in its own form or as the cause of another. */
+  private isCancellation(error: unknown): boolean {
+    if (!this.signal.aborted) return false;
+    return error === this.signal.reason || (error instanceof Error && this.isCancellation(error.cause));
   }
 
   /** Prints a failure and sets the exit code that belongs to it. */
   fail(error: unknown): void {
-    const failure = this.signal.aborted && error === this.signal.reason ? new StoreError("aborted") : error;
+    const failure = this.isCancellation(error)
+      ? new StoreError("aborted", { message: `The work was cancelled. ${this.ifCancelled}` })
+      : error;
     const document = toErrorDocument(failure);
     if (this.json) this.io.stdout.write(`${JSON.stringify({ error: document })}\n`);
     const place = document.line === undefined ? "" : ` (line ${document.line})`;

@@ -5,7 +5,7 @@ import { isStoreError, type StoreErrorCode } from "../errors";
  * - 1: the answer is negative: not valid, nothing found, refused for what the data says.
  * - 2: wrong usage.
  * - 3: could not: files, locks, an unexpected failure.
- * - 130: cancelled with Ctrl-C.
+ * - 130: cancelled, with Ctrl-C or by SIGTERM or SIGHUP.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 

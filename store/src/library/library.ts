@@ -46,6 +46,11 @@ export interface PageOptions {
   signal?: AbortSignal;
 }
 
+export interface ListOptions extends PageOptions {
+  /** Sessions of the page read so far, of all of the page. */
+  onProgress?: (done: number, total: number) => void;
+}
+
 export interface SearchStreamOptions {
   /** The cursor of an earlier page. */
   cursor?: string | null;
@@ -117,8 +122,8 @@ export class Library {
   }
 
   /** One page of all sessions, newest first, with what is wrong beside them. */
-  async list(options: PageOptions = {}): Promise<ListPage> {
-    const { limit = DEFAULT_LIMIT, cursor = null, signal } = options;
+  async list(options: ListOptions = {}): Promise<ListPage> {
+    const { limit = DEFAULT_LIMIT, cursor = null, signal, onProgress } = options;
     const { sessions, diagnostics } = await this.discover(signal);
     const position = cursor === null ? null : decodeCursor(cursor);
     const rest = position === null ? sessions : sessions.filter((session) => isAfter(session, position));
@@ -127,7 +132,10 @@ export class Library {
     const quick = new QuickReader();
     const slicer = new Slicer(signal);
     for (const found of page) {
-      if (slicer.due) await slicer.turn();
+      if (slicer.due) {
+        onProgress?.(summaries.length, page.length);
+        await slicer.turn();
+      }
       summaries.push(await summarize(found, this.#ctx, quick, diagnostics, signal));
     }
     const last = page.at(-1);
@@ -213,8 +221,8 @@ export class Library {
   }
 
   /** Deletes a whole session; it has to be confirmed. */
-  async delete(idOrLocation: string, options: { confirmed: true }): Promise<void> {
-    await deleteSession(await this.locate(idOrLocation), this.#ctx, options);
+  async delete(idOrLocation: string, options: { confirmed: true; signal?: AbortSignal }): Promise<void> {
+    await deleteSession(await this.locate(idOrLocation, options), this.#ctx, options);
   }
 
   /** Every session of the roots with its header, newest first. */

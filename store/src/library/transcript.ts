@@ -52,11 +52,17 @@ export interface Transcript {
 }
 
 /** Reads the selected history of a session; the default leaf when none is given. */
-export async function readTranscript(session: Session, leaf?: string | null): Promise<Transcript> {
+export async function readTranscript(
+  session: Session,
+  leaf?: string | null,
+  options: { signal?: AbortSignal } = {},
+): Promise<Transcript> {
   const selected = leaf === undefined ? session.leaf : leaf;
-  const history = await session.history(selected);
+  const history = await session.history(selected, options);
   const { label } = await session.info(selected);
   const turns = history.map(toTurn);
+  const recordings = await session.recordings();
+  options.signal?.throwIfAborted();
   return {
     sessionId: session.id,
     location: session.location,
@@ -64,7 +70,7 @@ export async function readTranscript(session: Session, leaf?: string | null): Pr
     label,
     leaf: selected,
     turns,
-    recordings: place(await session.recordings(), turns),
+    recordings: place(recordings, turns),
   };
 }
 

@@ -32,8 +32,22 @@ const DELETE = "conversation.item.delete";
 
 /** Replays a trace and then lets the time run until everything has settled. */
 export function replayTrace(trace: readonly TraceLine[]): ReplayDocument {
+  const steps = replaySteps(trace);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same line by line: yields how many lines were replayed, so that others can have their turn in between. */
+export function* replaySteps(trace: readonly TraceLine[]): Generator<number, ReplayDocument, undefined> {
   const replay = new Replay(trace.findLast((line) => line.step.kind === "send")?.line ?? 0);
-  for (const line of trace) replay.step(line);
+  let done = 0;
+  for (const line of trace) {
+    replay.step(line);
+    done += 1;
+    yield done;
+  }
   replay.finish();
   return replay.document;
 }

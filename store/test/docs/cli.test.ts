@@ -113,7 +113,8 @@ and writes sessions without Raycast: for people, for scripts, for checks.
 - Text for people by default: tables, colours only on a terminal (\`NO_COLOR\` turns them off), a progress bar on long
   work. \`--json\`, before or after the command, gives one JSON document on one line instead.
 - Exit codes: 0 done; 1 the answer is negative (not valid, nothing found, refused for what the data says); 2 wrong
-  usage; 3 could not (files, locks); 130 cancelled with Ctrl-C, with nothing half done. [errors.md](errors.md) lists the
+  usage; 3 could not (files, locks); 130 cancelled, with Ctrl-C or by SIGTERM or SIGHUP, with nothing half done and a line
+  that says what was done; a second Ctrl-C ends at once. [errors.md](errors.md) lists the
   codes of failures.
 - SESSION is a location (a folder, or its \`session.jsonl\`) or the unique id of a session in the roots.
 

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { build, buildSync } from "esbuild";
 
@@ -11,13 +11,18 @@ let folder: string | undefined;
 
 /** Bundles `programs/<name>.ts` once and gives the path of the bundle. */
 export function bundleProgram(name: string, define: Record<string, string> = {}): string {
-  const key = `${name}-${Buffer.from(JSON.stringify(define)).toString("hex")}`;
+  return bundleFile(join(__dirname, "programs", `${name}.ts`), define);
+}
+
+/** The same for a program that lies elsewhere. */
+export function bundleFile(source: string, define: Record<string, string> = {}): string {
+  const key = `${source}-${Buffer.from(JSON.stringify(define)).toString("hex")}`;
   const known = bundles.get(key);
   if (known !== undefined) return known;
   folder ??= fs.mkdtempSync(join(tmpdir(), "persyk-programs-"));
-  const outfile = join(folder, `${name}-${bundles.size}.cjs`);
+  const outfile = join(folder, `${basename(source, ".ts")}-${bundles.size}.cjs`);
   buildSync({
-    entryPoints: [join(__dirname, "programs", `${name}.ts`)],
+    entryPoints: [source],
     bundle: true,
     platform: "node",
     target: "node22",

@@ -5,6 +5,7 @@ import { checkEntry } from "../../format/codec";
 import { parseStrictJson } from "../../format/json";
 import { MAX_BATCH_BYTES, MAX_BATCH_RECORDS } from "../../format/names";
 import { type EntryInput, isObject } from "../../format/schema";
+import { Slicer } from "../../library/discover";
 import { type Session } from "../../session/session";
 import { type CliContext, type RootOptions } from "../context";
 import { addRootOption, leafOf, leafOption } from "../options";
@@ -39,9 +40,9 @@ Ids, times and parents that a line leaves out are filled in; each entry without 
 Running it again with the same ids and content writes nothing twice.`,
     )
     .action(async (reference: string, options: Options) => {
-      const inputs = readInputs(await cli.readStdin(MAX_STDIN_BYTES));
+      const inputs = await readInputs(await cli.readStdin(MAX_STDIN_BYTES), cli.signal);
       await cli.withSession(reference, options, async (session) => {
-        const committed = await appendAll(session, inputs, leafOf(options.parent), cli.signal);
+        const committed = await appendAll(cli, session, inputs, leafOf(options.parent));
         const leaf = committed.at(-1) ?? session.leaf;
         cli.result(
           { committed, leaf },
@@ -57,10 +58,12 @@ interface Input {
 }
 
 /** Every line is checked before the first is written. */
-function readInputs(stdin: Buffer): Input[] {
+async function readInputs(stdin: Buffer, signal: AbortSignal): Promise<Input[]> {
   const inputs: Input[] = [];
+  const slicer = new Slicer(signal);
   let line = 0;
   for (let start = 0; start < stdin.length;) {
+    if (slicer.due) await slicer.turn();
     const found = stdin.indexOf(LINE_FEED, start);
     const end = found === -1 ? stdin.length : found;
     line += 1;
@@ -88,17 +91,24 @@ function readInput(bytes: Buffer, line: number): EntryInput {
 }
 
 async function appendAll(
+  cli: CliContext,
   session: Session,
   inputs: readonly Input[],
   parent: string | null | undefined,
-  signal: AbortSignal,
 ): Promise<string[]> {
   const committed: string[] = [];
+  const progress = cli.progress("appending", "records");
   let parentId = parent === undefined ? await firstParent(session, inputs[0]?.entry.id) : parent;
-  for (const batch of batches(inputs)) {
-    const result = await session.append(batch, { parentId, signal });
-    committed.push(...result.committed.map((entry) => entry.id));
-    parentId = result.leaf;
+  try {
+    for (const batch of batches(inputs)) {
+      const result = await session.append(batch, { parentId, signal: cli.signal });
+      committed.push(...result.committed.map((entry) => entry.id));
+      parentId = result.leaf;
+      cli.ifCancelled = `The first ${committed.length} of ${plural(inputs.length, "entry", "entries")} are committed, up to ${parentId}; the rest is not.`;
+      progress.update(committed.length, inputs.length);
+    }
+  } finally {
+    progress.stop();
   }
   return committed;
 }

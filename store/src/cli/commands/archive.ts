@@ -1,4 +1,5 @@
 import { type Command } from "commander";
+import { setArchived } from "../../session/mutate";
 import { type CliContext, type RootOptions } from "../context";
 import { addRootOption } from "../options";
 
@@ -17,7 +18,7 @@ export function register(program: Command, cli: CliContext): void {
     .action((reference: string, options: Options) =>
       cli.withSession(reference, options, async (session) => {
         const archived = options.undo !== true;
-        const entry = await session.setArchived(archived);
+        const entry = await setArchived(cli.appender(session), archived);
         cli.result({ ok: true, archived, entry: entry.id }, () => (archived ? "Archived." : "Out of the archive."));
       }),
     );

@@ -28,6 +28,7 @@ export function register(program: Command, cli: CliContext): void {
     .action(async (reference: string, options: ContextOptions) => {
       await cli.withSession(reference, options, async (session) => {
         const context = await session.context(leafOf(options.leaf));
+        cli.signal.throwIfAborted();
         if (options.target === undefined) {
           cli.result({ entries: context.map(({ entryId }) => entryId), messages: context }, () =>
             describe(cli, context),

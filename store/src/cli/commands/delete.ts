@@ -20,7 +20,7 @@ export function register(program: Command, cli: CliContext): void {
         throw new StoreError("not-confirmed", { remedy: "Add --yes to delete the session with its recordings." });
       }
       const location = await cli.locate(reference, options);
-      await cli.library(options).delete(location, { confirmed: true });
+      await cli.library(options).delete(location, { confirmed: true, signal: cli.signal });
       cli.result({ ok: true, location }, () => `Deleted ${location}.`);
     });
 }

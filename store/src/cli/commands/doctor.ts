@@ -55,10 +55,13 @@ export function register(program: Command, cli: CliContext): void {
 
 async function examine(cli: CliContext, options: DoctorOptions): Promise<Report> {
   const library = cli.library(options);
+  const progress = cli.progress("reading", "sessions");
   const page =
     options.sessions === 0
       ? { sessions: [], diagnostics: [] }
-      : await library.list({ limit: options.sessions, signal: cli.signal });
+      : await library
+          .list({ limit: options.sessions, signal: cli.signal, onProgress: progress.update })
+          .finally(progress.stop);
   const brief = ({ id, location, createdAt, label, verdict }: SessionSummary): Report["damaged"][number] => ({
     id,
     location,
@@ -67,6 +70,7 @@ async function examine(cli: CliContext, options: DoctorOptions): Promise<Report>
     verdict,
   });
   const roots = await checkRoots(library.roots);
+  cli.signal.throwIfAborted();
   const locks = checkLocks(cli.io.env);
   const damaged = page.sessions.filter(({ verdict }) => verdict === "unreadable" || !isProjectable(verdict)).map(brief);
   const usable = roots.every(({ state, from }) => state === "ok" || (state === "missing" && from === "default"));

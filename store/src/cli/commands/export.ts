@@ -1,9 +1,8 @@
-import { writeFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import { exportFormats, exportSession, type ExportFormat } from "../../library/export/export";
-import { asStoreError } from "../../platform/errno";
 import { type CliContext, type RootOptions } from "../context";
 import { addRootOption, leafOf, leafOption } from "../options";
+import { writeWhole } from "../output/write-whole";
 
 interface ExportCommandOptions extends RootOptions {
   format: ExportFormat;
@@ -30,22 +29,19 @@ export function register(program: Command, cli: CliContext): void {
       const { format, out } = options;
       const leaf = leafOf(options.leaf);
       await cli.withSession(reference, options, async (session) => {
+        const progress = cli.progress("drawing");
         const text = await exportSession(session, format, {
           signal: cli.signal,
+          onProgress: progress.update,
           ...(leaf === undefined ? {} : { leaf }),
-        });
+        }).finally(progress.stop);
         cli.signal.throwIfAborted();
         if (out === undefined) {
           cli.write(text);
           return;
         }
         const file = cli.resolve(out);
-        try {
-          // A file of that name may be somebody's work.
-          await writeFile(file, text, { flag: options.force === true ? "w" : "wx" });
-        } catch (error) {
-          throw asStoreError(error, { location: file }, "write the export");
-        }
+        await writeWhole(file, text, { replace: options.force === true });
         cli.result({ ok: true, file, bytes: Buffer.byteLength(text) }, () => `Wrote ${file}`);
       });
     });

@@ -15,19 +15,11 @@ export function register(program: Command, cli: CliContext): void {
       "\nExamples:\n  persyk inspect ./sessions/my-talk\n  persyk inspect SESSION --json\n\nWrites nothing. Exits with 1 when the log is not valid.",
     )
     .action(async (reference: string, options: RootOptions) => {
-      const progress = cli.progress("reading");
-      const location = await cli.locate(reference, options);
-      const session = await cli
-        .library(options)
-        .open(location, { signal: cli.signal, onProgress: ({ bytes, size }) => progress.update(bytes, size) })
-        .finally(progress.stop);
-      try {
+      await cli.withSession(reference, options, async (session) => {
         const report = toReport(session);
         cli.result(report, () => describe(cli, session, report));
         if (!report.authoritative) cli.exitCode = 1;
-      } finally {
-        await session.close();
-      }
+      });
     });
 }
 

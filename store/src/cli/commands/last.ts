@@ -33,7 +33,7 @@ export function register(program: Command, cli: CliContext): void {
       }
       const { session, text } = last;
       try {
-        const transcript = await readTranscript(session);
+        const transcript = await readTranscript(session, undefined, { signal: cli.signal });
         if (options.copy === true) {
           await copyToClipboard(text);
           cli.note(`Copied the transcript of ${cell(transcript.label)} (${session.id}).`);

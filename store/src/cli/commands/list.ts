@@ -23,7 +23,11 @@ export function register(program: Command, cli: CliContext): void {
     )
     .action(async (options: ListOptions) => {
       const { limit, cursor = null } = options;
-      const page = await cli.library(options).list({ limit, cursor, signal: cli.signal });
+      const progress = cli.progress("reading", "sessions");
+      const page = await cli
+        .library(options)
+        .list({ limit, cursor, signal: cli.signal, onProgress: progress.update })
+        .finally(progress.stop);
       cli.result(page, () => table(cli, page.sessions, page.cursor));
       printDiagnostics(cli, page.diagnostics);
     });

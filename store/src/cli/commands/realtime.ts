@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type Command } from "commander";
+import { Slicer } from "../../library/discover";
 import { asStoreError } from "../../platform/errno";
-import { replayTrace, type ReplayDocument } from "../../realtime/replay";
-import { parseTrace } from "../../realtime/trace";
+import { type ReplayDocument, replaySteps } from "../../realtime/replay";
+import { parseTrace, type TraceLine } from "../../realtime/trace";
 import { type CliContext } from "../context";
 import { cell, plural } from "../output/format";
 import { renderTable } from "../output/table";
@@ -19,15 +20,34 @@ export function register(program: Command, cli: CliContext): void {
       "\nExamples:\n  persyk realtime replay traffic.jsonl\n  persyk realtime replay traffic.jsonl --json\n\nEach line has `at` (milliseconds), `conn`, and one of `recv`, `recv_raw`, `send`, `transport`, `local`.\nWrites nothing. Exits with 0 also when the outcome is incomplete.",
     )
     .action(async (file: string) => {
-      const document = replayTrace(parseTrace(await read(cli.resolve(file))));
+      const document = await replay(cli, parseTrace(await read(cli.resolve(file), cli.signal)));
       cli.result(document, () => describe(cli, document));
     });
 }
 
-async function read(location: string): Promise<string> {
+/** Replays in slices, so that a long trace shows its progress and can be cancelled. */
+async function replay(cli: CliContext, trace: readonly TraceLine[]): Promise<ReplayDocument> {
+  const progress = cli.progress("replaying", "records");
+  const slicer = new Slicer(cli.signal);
+  const steps = replaySteps(trace);
   try {
-    return await readFile(location, "utf8");
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (!slicer.due) continue;
+      progress.update(step.value, trace.length);
+      await slicer.turn();
+    }
+  } finally {
+    progress.stop();
+  }
+}
+
+async function read(location: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await readFile(location, { encoding: "utf8", signal });
   } catch (error) {
+    signal.throwIfAborted();
     throw asStoreError(error, { location }, "read the trace");
   }
 }

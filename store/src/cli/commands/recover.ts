@@ -18,8 +18,9 @@ export function register(program: Command, cli: CliContext): void {
     .action((reference: string, options: Options) =>
       cli.withSession(reference, options, async (session) => {
         // What would be refused is refused before anything is changed.
-        const planned = await session.recover({ dryRun: true });
-        const report = options.dryRun === true ? planned : await session.recover();
+        const planned = await session.recover({ dryRun: true, signal: cli.signal });
+        if (options.dryRun !== true) cli.ifCancelled = "Each step of the recovery is whole; run it again to finish it.";
+        const report = options.dryRun === true ? planned : await session.recover({ signal: cli.signal });
         cli.result(report, () => describe(cli, report, options.dryRun === true));
       }),
     );

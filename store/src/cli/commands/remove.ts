@@ -1,4 +1,5 @@
 import { type Command } from "commander";
+import { removeMessage } from "../../session/mutate";
 import { type CliContext, type RootOptions } from "../context";
 import { addRootOption, leafOf, leafOption } from "../options";
 
@@ -17,7 +18,7 @@ export function register(program: Command, cli: CliContext): void {
     .addHelpText("after", "\nExample:\n  persyk remove SESSION ENTRY")
     .action((reference: string, entryId: string, options: Options) =>
       cli.withSession(reference, options, async (session) => {
-        const entry = await session.removeMessage(entryId, leafOf(options.leaf));
+        const entry = await removeMessage(cli.appender(session), entryId, leafOf(options.leaf));
         cli.result({ ok: true, removed: entryId, entry: entry.id }, () => `Removed ${entryId}.`);
       }),
     );

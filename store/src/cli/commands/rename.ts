@@ -1,4 +1,5 @@
 import { type Command } from "commander";
+import { renameSession } from "../../session/mutate";
 import { type CliContext, type RootOptions } from "../context";
 import { addRootOption } from "../options";
 
@@ -12,7 +13,7 @@ export function register(program: Command, cli: CliContext): void {
     .addHelpText("after", '\nExample:\n  persyk rename SESSION "Design review"')
     .action((reference: string, name: string, options: RootOptions) =>
       cli.withSession(reference, options, async (session) => {
-        const entry = await session.rename(name);
+        const entry = await renameSession(cli.appender(session), name);
         const stored = entry.type === "session_info" ? (entry.name ?? "") : "";
         cli.result({ ok: true, name: stored, entry: entry.id }, () =>
           stored === "" ? "The session has no name now." : `Named "${stored}".`,

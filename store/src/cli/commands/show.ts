@@ -23,7 +23,7 @@ export function register(program: Command, cli: CliContext): void {
     )
     .action(async (reference: string, options: ShowOptions) => {
       await cli.withSession(reference, options, async (session) => {
-        const transcript = await readTranscript(session, leafOf(options.leaf));
+        const transcript = await readTranscript(session, leafOf(options.leaf), { signal: cli.signal });
         cli.result(toDocument(transcript), () => renderTranscript(cli, transcript));
         printSessionDiagnostics(cli, session);
       });

@@ -35,20 +35,24 @@ export function createProgress(
   });
   const startedMs = performance.now();
   let state: "waiting" | "shown" | "stopped" = "waiting";
+  const stop = (): void => {
+    if (state === "shown") bar.stop();
+    state = "stopped";
+    process.off("exit", stop);
+  };
   return {
     update(done, total) {
       if (state === "stopped") return;
       if (state === "waiting") {
         if (performance.now() - startedMs < SHOW_AFTER_MS) return;
         state = "shown";
+        // A second Ctrl-C ends the process with the bar on the screen and the cursor hidden.
+        process.once("exit", stop);
         bar.start(Math.max(total, 1), done, { done: text(done), total: text(total) });
       }
       bar.setTotal(Math.max(total, 1));
       bar.update(done, { done: text(done), total: text(total) });
     },
-    stop() {
-      if (state === "shown") bar.stop();
-      state = "stopped";
-    },
+    stop,
   };
 }

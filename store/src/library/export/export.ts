@@ -15,6 +15,8 @@ export interface ExportOptions {
   /** An entry id, or null for the empty ancestry; the default leaf when absent. */
   leaf?: string | null;
   signal?: AbortSignal;
+  /** Bytes read so far of the recording that is being read, of all its bytes; only a picture needs them. */
+  onProgress?: (done: number, total: number) => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function exportSession(
   format: ExportFormat,
   options: ExportOptions = {},
 ): Promise<string> {
-  const transcript = await readTranscript(session, options.leaf);
+  const transcript = await readTranscript(session, options.leaf, options);
   switch (format) {
     case "txt":
       return exportText(transcript);
@@ -43,14 +45,14 @@ export async function exportSession(
     case "vtt":
       return exportVtt(transcript);
     case "svg":
-      return exportSvg(transcript, await readWaveforms(session, transcript, options.signal));
+      return exportSvg(transcript, await readWaveforms(session, transcript, options));
   }
 }
 
 async function readWaveforms(
   session: Session,
   transcript: Transcript,
-  signal: AbortSignal | undefined,
+  options: ExportOptions,
 ): Promise<Map<string, Waveform>> {
   const waveforms = new Map<string, Waveform>();
   for (const { recordingId, asset } of transcript.recordings) {
@@ -60,7 +62,7 @@ async function readWaveforms(
     try {
       const reader = await session.openAsset({ status, path, mimeType });
       try {
-        const waveform = await readWaveform(reader, signal);
+        const waveform = await readWaveform(reader, options);
         if (waveform !== null) waveforms.set(recordingId, waveform);
       } finally {
         await reader.close();

@@ -16,7 +16,10 @@ const MAX_CHUNKS = 1024;
  * Reads the waveform of a WAV file in bounded memory; null when the file is not PCM or float audio. Samples that a
  * header of an interrupted capture does not count are read as far as the file goes.
  */
-export async function readWaveform(reader: AssetReader, signal?: AbortSignal): Promise<Waveform | null> {
+export async function readWaveform(
+  reader: AssetReader,
+  options: { signal?: AbortSignal; onProgress?: (done: number, total: number) => void } = {},
+): Promise<Waveform | null> {
   const layout = await findSamples(reader);
   if (layout === null) return null;
   const { format, start, end } = layout;
@@ -26,10 +29,11 @@ export async function readWaveform(reader: AssetReader, signal?: AbortSignal): P
   const counts = new Float64Array(columns);
   const decode = decoderOf(format);
   for (let frame = 0; frame < frames; frame += CHUNK_FRAMES) {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     const count = Math.min(CHUNK_FRAMES, frames - frame);
     const at = start + frame * format.blockAlign;
     const bytes = await reader.read(at, at + count * format.blockAlign);
+    options.onProgress?.(at + bytes.length, reader.size);
     for (let index = 0; index < count; index += 1) {
       const column = Math.floor(((frame + index) * columns) / frames);
       const value = decode(bytes, index * format.blockAlign);
