@@ -27,12 +27,16 @@ export function levelText(levelDb: number | null | undefined): string {
   return `${word} (${Math.round(levelDb)} dB)`;
 }
 
-const dateTime = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "short" });
+// Made at the first use: they take long to load their tables, and commands start without them.
+let dateTime: Intl.DateTimeFormat | undefined;
+let graphemes: Intl.Segmenter | undefined;
 
 /** A timestamp of the store as a person writes it; the timestamp itself when it is no date. */
 export function dateText(timestamp: string): string {
   const at = new Date(timestamp);
-  return Number.isNaN(at.getTime()) ? timestamp : dateTime.format(at);
+  if (Number.isNaN(at.getTime())) return timestamp;
+  dateTime ??= new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "short" });
+  return dateTime.format(at);
 }
 
 /** The title of a session that has no name and no text yet. */
@@ -46,12 +50,11 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
 /** The beginning of a text, cut at a grapheme border. */
 export function shorten(text: string, length: number): string {
   const line = text.replace(/\s+/gu, " ").trim();
   if (line.length <= length) return line;
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   let kept = "";
   for (const { segment } of graphemes.segment(line)) {
     if (kept.length + segment.length > length - 1) break;

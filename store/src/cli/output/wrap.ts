@@ -1,6 +1,6 @@
 import { displayWidth } from "./table";
 
-const words = new Intl.Segmenter("und", { granularity: "word" });
+let words: Intl.Segmenter | undefined;
 
 /** Breaks a line at word borders, also in scripts without spaces, so that no line is wider than asked. */
 export function wrap(line: string, width: number): string[] {
@@ -8,6 +8,7 @@ export function wrap(line: string, width: number): string[] {
   const lines: string[] = [];
   let current = "";
   let used = 0;
+  words ??= new Intl.Segmenter("und", { granularity: "word" });
   for (const { segment } of words.segment(line)) {
     const size = displayWidth(segment);
     if (used + size > width && current.trim() !== "") {

@@ -1,3 +1,5 @@
+import { graphemesOf } from "../../session/graphemes";
+
 /** Text as XML character data: markup escaped, characters that XML 1.0 has no way to hold replaced. */
 export function escapeXml(text: string): string {
   return (
@@ -15,15 +17,13 @@ export function attribute(text: string): string {
   return escapeXml(text).replaceAll('"', "&quot;");
 }
 
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
-
 /** One line of at most so many columns, wide characters counting two, cut at a grapheme border with `…`. */
 export function cut(text: string, columns: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   let width = 0;
   /** Where the part ends that has room for the ellipsis behind it. */
   let end = 0;
-  for (const { index, segment } of graphemes.segment(line)) {
+  for (const { index, segment } of graphemesOf(line)) {
     width += WIDE.test(segment) ? 2 : 1;
     if (width > columns) return `${line.slice(0, end).trimEnd()}…`;
     if (width < columns) end = index + segment.length;

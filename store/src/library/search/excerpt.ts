@@ -1,3 +1,4 @@
+import { graphemesOf } from "../../session/graphemes";
 import { type TextRange } from "../types";
 import { foldWithOffsets } from "./fold";
 
@@ -13,8 +14,6 @@ const AFTER = 120;
 /** Code units looked at on each side: graphemes are found in a window, not in a whole transcript. */
 const WINDOW = 1024;
 const ELLIPSIS = "…";
-
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /**
  * The text around its first match of the folded needle, or null when there is none. It is the text as it is, line
@@ -49,7 +48,7 @@ function back(text: string, offset: number, count: number): number {
   if (isPlain(text, near - 1, offset + 1)) return near;
   const from = scalarBorder(text, Math.max(0, offset - WINDOW));
   const starts: number[] = [];
-  for (const { index } of graphemes.segment(text.slice(from, offset + WINDOW))) {
+  for (const { index } of graphemesOf(text.slice(from, offset + WINDOW))) {
     if (from + index > offset) break;
     starts.push(from + index);
   }
@@ -65,7 +64,7 @@ function forward(text: string, offset: number, count: number): number {
   const until = scalarBorder(text, Math.min(text.length, offset + WINDOW));
   let end = offset;
   let left = count;
-  for (const { index, segment } of graphemes.segment(text.slice(from, until))) {
+  for (const { index, segment } of graphemesOf(text.slice(from, until))) {
     const segmentEnd = from + index + segment.length;
     if (segmentEnd < offset) continue;
     if (segmentEnd > offset && from + index >= offset) {
