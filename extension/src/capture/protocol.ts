@@ -68,7 +68,14 @@ const known = z.discriminatedUnion("type", [
     reason: z.string(),
   }),
   z.object({ ...base, type: z.literal("device"), change: z.string(), device: captureDeviceSchema.nullish() }),
-  z.object({ ...base, type: z.literal("warning"), code: z.string(), message: z.string().optional() }),
+  z.object({
+    ...base,
+    type: z.literal("warning"),
+    code: z.string(),
+    /** Where in the WAV it was decided, for a warning about the sound. */
+    atOffset: count.optional(),
+    message: z.string().optional(),
+  }),
   z.object({ ...base, type: z.literal("synced"), dataBytes: count }),
   z.object({ ...base, type: z.literal("result"), id: z.string(), ok: z.boolean(), code: z.string().optional() }),
   z.object({ ...base, type: z.literal("finishing"), reason: z.string() }),

@@ -23,11 +23,11 @@ import {
   MAX_LINE_BYTES,
   SAMPLE_RATE,
 } from "./protocol";
+import { levelOf, SilenceWatch } from "./sound-level";
 import { WavFile } from "./wav-file";
 
 const ASSET_FD = 3;
 const LEVEL_INTERVAL_MS = 100;
-const SILENT_INPUT_AFTER_MS = 2_000;
 /** A timer never comes earlier than this; several chunks are written at once at high paces. */
 const TICK_MS = 5;
 
@@ -47,8 +47,7 @@ class StandIn {
   #startedAt = 0;
   #lastSyncAt = 0;
   #lastLevelAt = -Infinity;
-  #silentBytes = 0;
-  #warnedSilent = false;
+  readonly #silence = new SilenceWatch();
   #stop: { reason: string; atBytes: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #busy = false;
@@ -180,23 +179,14 @@ class StandIn {
   }
 
   #level(samples: Buffer): void {
-    let peak = 0;
-    let squares = 0;
-    for (let at = 0; at + 1 < samples.length; at += 2) {
-      const value = samples.readInt16LE(at) / 32_768;
-      peak = Math.max(peak, Math.abs(value));
-      squares += value * value;
-    }
-    this.#silentBytes = peak === 0 ? this.#silentBytes + samples.length : 0;
-    if (this.#silentBytes >= SILENT_INPUT_AFTER_MS * BYTES_PER_MS && !this.#warnedSilent) {
-      this.#warnedSilent = true;
-      this.#emit("warning", { code: "silent-input" });
+    const level = levelOf(samples);
+    if (this.#silence.add(level.zero, samples.length)) {
+      this.#emit("warning", { code: "silent-input", atOffset: DATA_OFFSET + this.#wav.dataBytes });
     }
     const now = performance.now();
     if (now - this.#lastLevelAt < LEVEL_INTERVAL_MS) return;
     this.#lastLevelAt = now;
-    const rms = Math.sqrt(squares / (samples.length / 2));
-    this.#emit("level", { peakDb: decibels(peak), rmsDb: decibels(rms), zero: peak === 0 });
+    this.#emit("level", level);
   }
 
   #sync(): void {
@@ -255,11 +245,6 @@ function parseCommand(line: string): z.infer<typeof commandSchema> | undefined {
   }
   const parsed = commandSchema.safeParse(value);
   return parsed.success ? parsed.data : undefined;
-}
-
-/** Decibels relative to full scale; -120 stands for silence, since JSON has no infinity. */
-function decibels(value: number): number {
-  return value <= 1e-6 ? -120 : Math.round(200 * Math.log10(value)) / 10;
 }
 
 /** Runs the stand-in on this process's own descriptors. */

@@ -146,7 +146,10 @@ export class LiveCapture {
         return;
       }
       case "warning":
-        return this.state.warn(warningOf(event.code));
+        return this.state.warn({
+          ...warningOf(event.code),
+          ...(event.atOffset === undefined ? {} : { atMs: (event.atOffset - DATA_OFFSET) / BYTES_PER_MS }),
+        });
       case "result":
         // The capture follows the system when the chosen device is not there.
         if (!event.ok && event.code === "device-not-found") this.state.warn(warningOf("device-fallback"));

@@ -2,7 +2,13 @@
 import * as z from "zod";
 import { providerSettingsSchema } from "../provider/settings";
 
-const notice = z.object({ code: z.string(), message: z.string(), remedy: z.string() });
+const notice = z.object({
+  code: z.string(),
+  message: z.string(),
+  remedy: z.string(),
+  /** Where in the recording it was noticed, for a notice about the sound. */
+  atMs: z.number().nonnegative().optional(),
+});
 
 export const hostPhases = ["starting", "recording", "finishing", "finished", "failed"] as const;
 

@@ -131,6 +131,9 @@ export function protocolSuite(target: () => HelperTarget): void {
     expect((await helper.exited()).code).toBe(0);
     expect(expectWholeBooks(helper).frames).toBe(24 * 2_600);
     expect(helper.all("warning").map((event) => event.code)).toEqual(["silent-input"]);
+    const [warning] = helper.all("warning");
+    expect(warning?.atOffset).toBeGreaterThan(44 + 1_800 * BYTES_PER_MS);
+    expect(warning?.atOffset).toBeLessThanOrEqual(44 + 2_000 * BYTES_PER_MS);
     expect(helper.all("level").some((event) => event.zero === true)).toBe(true);
   });
 

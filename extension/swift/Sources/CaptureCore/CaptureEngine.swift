@@ -277,8 +277,10 @@ public final class CaptureEngine {
         emit(
             .warning(
                 .silentInput,
-                facts: [("permission", .string(now.rawValue)), ("transport", .string(device.transport))]
-                    + source.silenceFacts()))
+                facts: [
+                    ("atOffset", .int(writer.endOffset)), ("permission", .string(now.rawValue)),
+                    ("transport", .string(device.transport)),
+                ] + source.silenceFacts()))
     }
 
     /// The stream of this run is over: all of it, and what its converter still holds, belongs before the gap.

@@ -45,7 +45,7 @@ public struct SilenceWatch {
 
     public init() {}
 
-    /// True once per run of zeros, when it reaches two seconds.
+    /// True once per run of zeros: when one more block like this would make it longer than two seconds.
     public mutating func add(zero: Bool, frames: Int, rate: Int) -> Bool {
         guard zero else {
             zeroFrames = 0
@@ -53,7 +53,7 @@ public struct SilenceWatch {
             return false
         }
         zeroFrames += Int64(frames)
-        guard !reported, zeroFrames * 1000 >= SilenceWatch.limitMs * Int64(rate) else { return false }
+        guard !reported, (zeroFrames + Int64(frames)) * 1000 > SilenceWatch.limitMs * Int64(rate) else { return false }
         reported = true
         return true
     }

@@ -34,6 +34,9 @@ final class SoundWriter {
     /// Frames written and waiting.
     private var frames: Int64 { asset.dataBytes / WavFormat.bytesPerFrame + Int64(pending.count) }
 
+    /// Where in the WAV the sound ends that has come so far.
+    var endOffset: Int64 { WavFormat.dataOffset + frames * WavFormat.bytesPerFrame }
+
     /// The frame count at which the capture ends, and why.
     private var limit: (frames: Int64, reason: FinishReason) {
         var limit = (frames: maxDataBytes / WavFormat.bytesPerFrame, reason: FinishReason.maxSize)

@@ -55,11 +55,23 @@ final class EnginePermissionTests: XCTestCase {
         XCTAssertEqual(text(warning, "code"), "silent-input")
         XCTAssertEqual(text(warning, "permission"), "granted")
         XCTAssertEqual(text(warning, "transport"), "built-in")
+        let atOffset = int(warning, "atOffset") ?? 0
+        XCTAssertTrue((44 + 1990 * 48...44 + 2000 * 48).contains(atOffset), "what the converter still holds is not there yet")
         XCTAssertEqual(warning?["lidClosed"] as? Bool, true)
         XCTAssertEqual(bench.last("level")?["zero"] as? Bool, true)
         bench.pass(100, sound: 1e-6)
         bench.pass(5000, sound: 0)
         XCTAssertEqual(bench.all("warning").count, 2, "once per silence")
         XCTAssertNil(bench.engine.exitCode, "the recording goes on")
+    }
+
+    func testSilenceIsToldBeforeItIsLongerThanTwoSeconds() {
+        for frames in [1, 441, 512, 4096] {
+            var watch = SilenceWatch()
+            var total = frames
+            while !watch.add(zero: true, frames: frames, rate: 44_100) { total += frames }
+            XCTAssertLessThanOrEqual(total, 88_200)
+            XCTAssertGreaterThan(total + frames, 88_200)
+        }
     }
 }
