@@ -16,9 +16,8 @@ export function SessionMetadata({ view }: { view: SessionView }): ReactElement {
       </Detail.Metadata>
     );
   }
-  const { transcript, archived, torn, current } = view;
+  const { transcript, archived, torn, current, recordedMs } = view;
   const { recordings, turns } = transcript;
-  const lengthMs = recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0);
   const gaps = gapsOf(recordings).length;
   return (
     <Detail.Metadata>
@@ -27,7 +26,7 @@ export function SessionMetadata({ view }: { view: SessionView }): ReactElement {
       {recordings.length > 0 ? (
         <Detail.Metadata.Label
           title={recordings.length === 1 ? "Recording" : "Recordings"}
-          text={recordingText(recordings.length, lengthMs)}
+          text={recordingText(recordings.length, recordedMs)}
         />
       ) : null}
       {recordings.map((recording) =>

@@ -1,6 +1,7 @@
 import { isStoreError, type Library, type LibraryDiagnostic, type SearchHit, type SessionSummary } from "@persyk/store";
 import { sessionTitle } from "./format";
 import { withSession } from "./store";
+import { unendedSoundMs } from "./unended-sound";
 
 export const filters = [
   { value: "all", title: "All Sessions" },
@@ -28,6 +29,7 @@ export interface Row {
   verdict: SessionSummary["verdict"];
   messages: number;
   recordings: number;
+  /** Of all recordings, also those that have not ended. */
   durationMs: number;
   hit: Pick<SearchHit, "excerpt" | "matches" | "leaf" | "identity" | "entryId"> | null;
 }
@@ -80,12 +82,26 @@ function passes(row: Row, filter: RowQuery["filter"]): boolean {
 
 async function listed(library: Library, { limit, signal }: RowQuery, cursor: string | null): Promise<RowPage> {
   const page = await library.list({ limit, cursor, ...(signal === undefined ? {} : { signal }) });
-  return { rows: page.sessions.map(rowOf), diagnostics: page.diagnostics, cursor: page.cursor };
+  const rows: Row[] = [];
+  for (const summary of page.sessions) {
+    signal?.throwIfAborted();
+    rows.push(await rowOf(library, summary));
+  }
+  return { rows, diagnostics: page.diagnostics, cursor: page.cursor };
 }
 
-function rowOf(summary: SessionSummary): Row {
+async function rowOf(library: Library, summary: SessionSummary): Promise<Row> {
   const { label, ...rest } = summary;
-  return { ...rest, key: summary.location, title: sessionTitle(label, summary.createdAt), hit: null };
+  const row: Row = { ...rest, key: summary.location, title: sessionTitle(label, summary.createdAt), hit: null };
+  if (!row.interrupted) return row;
+  try {
+    const unendedMs = await withSession(library, row.location, unendedSoundMs);
+    return { ...row, durationMs: row.durationMs + unendedMs };
+  } catch (error) {
+    // The session went away, or changed, since it was listed: what was listed is still what was found.
+    if (!isStoreError(error)) throw error;
+    return row;
+  }
 }
 
 async function found(library: Library, query: RowQuery, cursor: string | null): Promise<RowPage> {
@@ -125,7 +141,8 @@ async function rowOfHit(library: Library, hit: SearchHit): Promise<Row> {
         verdict: session.verdict,
         messages: (await session.history()).length,
         recordings: recordings.length,
-        durationMs: recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0),
+        durationMs:
+          recordings.reduce((sum, recording) => sum + (recording.durationMs ?? 0), 0) + (await unendedSoundMs(session)),
       };
     });
   } catch (error) {

@@ -11,6 +11,7 @@ import {
 import { clockTime, sessionTitle, spokenLength } from "./format";
 import { plain } from "./markdown";
 import { withSession } from "./store";
+import { unendedSoundMs } from "./unended-sound";
 
 /** A session as the detail shows it. */
 export type SessionView =
@@ -24,6 +25,8 @@ export type SessionView =
       archived: boolean;
       torn: boolean;
       transcript: Transcript;
+      /** The length of all recordings, also those that have not ended. */
+      recordedMs: number;
       /** Notes by the entry that they are about. */
       labels: ReadonlyMap<string, string>;
       /** The picture as SVG; null when there is nothing to draw. */
@@ -83,6 +86,9 @@ async function viewOf(session: Session, options: ViewOptions): Promise<SessionVi
     archived: info.archived,
     torn: verdict === "tail-pending",
     transcript,
+    recordedMs:
+      transcript.recordings.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0) +
+      (await unendedSoundMs(session)),
     labels: info.labels,
     picture: drawn ? await exportSession(session, "svg", { leaf }) : null,
     leaf,

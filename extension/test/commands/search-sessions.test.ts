@@ -56,6 +56,8 @@ test("all sessions, newest first, page by page, each with its state in words", a
   expect(titles.slice(1, 4)).toEqual(["Half a thought", "Archived words", "Call the bank"]);
   expect(screen.item(blockedTitle).accessories).toContain("Read-Only");
   expect(screen.item("Half a thought").accessories).toContain("Interrupted");
+  // Its end is not in the session, and its length all the same that of its sound.
+  expect(screen.item("Half a thought").accessories).toContain("1 s");
   expect(screen.item("Archived words").accessories).toContain("Archived");
   expect(titles).toHaveLength(30);
   expect(screen.hasMore).toBe(true);

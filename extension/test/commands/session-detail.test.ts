@@ -155,6 +155,7 @@ test("an interrupted recording is recovered after saying what will be done, with
   const { world, screen } = await open("torn");
   expect(screen.markdown()).toContain("The Last Line Is Not Complete");
   expect(screen.markdown()).toContain("A Recording Did Not End");
+  expect(screen.metadata()["Recording"]).toBe("3 s");
   world.answers.push(true);
   await screen.perform("Recover Session…");
   await screen.until("it is recovered", () => world.toasts.some((toast) => toast.title === "Session Recovered"));
