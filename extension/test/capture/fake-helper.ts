@@ -9,7 +9,10 @@ export type Scenario =
   | "locked"
   | "denied"
   | "stubborn"
+  /** After 5 s of its sound another device takes over, 700 ms later. */
   | "device-lost"
+  /** Dies of SIGKILL at 2.65 s, of which its header claims 2 s and it has announced 2.6 s. */
+  | "killed"
   | "disk-full"
   | "other-version"
   | "asks"
@@ -75,12 +78,20 @@ const start = () => {
   }
   say("started", { offset: 44, device });
   if (scenario === "device-lost") {
-    chunk(sound.subarray(0, 4300 * 48));
+    chunk(sound.subarray(0, 5000 * 48));
     say("device", { change: "lost", device: null });
     say("gap", { atOffset: 44 + written, durationMs: 700, reason: "device-lost" });
     say("device", { change: "switched", device: { uid: "two", name: "Microphone Two" } });
-    chunk(sound.subarray(4300 * 48, 8400 * 48));
+    chunk(sound.subarray(5000 * 48));
     return finish("stop");
+  }
+  if (scenario === "killed") {
+    for (let at = 0; at < 26; at += 1) {
+      chunk(sound.subarray(at * 4800, (at + 1) * 4800));
+      if (written === 96000) header();
+    }
+    fs.writeSync(3, sound, written, 2400, 44 + written);
+    return process.kill(process.pid, "SIGKILL");
   }
   if (scenario === "absent-device") {
     chunk(sound.subarray(0, 4300 * 48));

@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import { inspectWav, openSession } from "@persyk/store";
 import { longSpeech } from "./long-speech";
 import { BYTES_PER_SECOND, RecordingBench, until } from "./recording-fixture";
@@ -16,13 +14,6 @@ afterEach(() => bench.stop());
 const record = { do: "view", command: "record" } as const;
 const finished = () => bench.records().find(({ type }) => type === "recording.finished");
 const recordedSeconds = () => bench.soundBytes() / BYTES_PER_SECOND;
-
-function wavPaths(): string[] {
-  const assets = path.join(bench.locations()[0] ?? "", "assets");
-  return readdirSync(assets)
-    .filter((name) => name.endsWith(".wav"))
-    .map((name) => path.join(assets, name));
-}
 
 test("1: the key is refused after ten minutes of speech: ten minutes play, and all of them are transcribed again", async () => {
   const speech = longSpeech(bench.folder, 600);
@@ -51,7 +42,7 @@ test("1: the key is refused after ten minutes of speech: ten minutes play, and a
   const session = await openSession(location);
   expect(session.verdict).toBe("valid");
   await session.close();
-  const [wav = ""] = wavPaths();
+  const wav = bench.wavPath();
   expect(await inspectWav(wav)).toMatchObject({ outcome: "intact", frames: 600 * FRAMES_PER_SECOND });
   expect(finished()).toMatchObject({ durationMs: 600_000, outcome: "incomplete" });
   expect(bench.said()).toEqual(early);
@@ -63,7 +54,7 @@ test("1: the key is refused after ten minutes of speech: ten minutes play, and a
   await detail.call({ do: "until", text: speech.words.at(-1) ?? "" });
   await until("the host has ended", () => bench.processes().length === 0);
   expect(bench.said()).toEqual([...early, ...speech.words]);
-  expect(wavPaths()).toEqual([wav]);
+  expect(bench.wavPaths()).toEqual([wav]);
 });
 
 test("4: the window closes after 3 s, and at 120 s it is opened again on the live recording", async () => {

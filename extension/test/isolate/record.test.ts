@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { wavHeader } from "@persyk/store";
+import { inspectWav, wavHeader } from "@persyk/store";
 import { readHostState } from "../../src/host/client";
-import { children } from "./isolate";
+import { spokenLength } from "../../src/lib/format";
+import { children, processesWith } from "./isolate";
 import { BYTES_PER_SECOND, HEADER_BYTES, RecordingBench, sample, script, until, words } from "./recording-fixture";
 
 let bench: RecordingBench;
@@ -99,22 +100,32 @@ test("a refused key never stops the recording, and the sound is transcribed afte
   expect(bench.locations()).toHaveLength(1);
 });
 
-test("a dead host is said to be dead, its sound is complete, and the recovery finishes it", async () => {
+test("3: a dead host is said to be dead, its sound is whole and listed at its full length, and the recovery finishes it", async () => {
   await bench.start();
-  const view = bench.isolate({ pace: 1 });
+  const view = bench.isolate({ pace: 4 });
   await view.call(record);
   await view.call({ do: "until", text: "Listening" });
-  await until("there is sound", () => bench.wavBytes() > 48_000);
+  await until("there is sound", () => bench.soundBytes() > 4 * BYTES_PER_SECOND);
   await view.closeWindow();
+  const captures = bench.captures().map(({ pid }) => pid);
   for (const { pid } of bench.processes()) if (isHost(pid)) process.kill(pid, "SIGKILL");
-  await until("nothing runs any more", () => bench.processes().length === 0);
+  const remaining = () =>
+    processesWith("capture-stand-in").filter(({ pid, zombie }) => !zombie && captures.includes(pid));
+  await until("the capture has ended too", () => remaining().length === 0);
+  // The capture has finished the file by itself: its header claims every sample.
+  const written = bench.soundBytes();
+  expect(await inspectWav(bench.wavPath())).toMatchObject({ outcome: "intact", dataBytes: written });
   const search = bench.isolate({ answers: [true] });
   await search.call({ do: "view", command: "search-sessions" });
   await search.call({ do: "until", text: "The Recording Was Interrupted" });
+  await search.call({ do: "until", text: spokenLength((written / BYTES_PER_SECOND) * 1000) });
+  expect(await search.call<string>({ do: "text" })).toContain("A recording did not end properly");
   await search.call({ do: "perform", action: "Recover Session…" });
   await until("the end is in the session", () =>
     bench.records().some((entry) => entry["type"] === "recording.interrupted"),
   );
+  const end = bench.records().find((entry) => entry["type"] === "recording.interrupted");
+  expect(end).toMatchObject({ durationMs: Math.round((written / BYTES_PER_SECOND) * 1000) });
 });
 
 function isHost(pid: number): boolean {

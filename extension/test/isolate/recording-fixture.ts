@@ -87,13 +87,24 @@ export class RecordingBench {
       .map((name) => path.join(this.sessions, name));
   }
 
+  /** The WAV files of the only session, or of another. */
+  wavPaths(session = this.locations()[0]): string[] {
+    const assets = path.join(session ?? this.sessions, "assets");
+    if (!existsSync(assets)) return [];
+    return readdirSync(assets)
+      .filter((name) => name.endsWith(".wav"))
+      .map((name) => path.join(assets, name));
+  }
+
+  wavPath(): string {
+    const [wav] = this.wavPaths();
+    if (wav === undefined) throw new Error("There is no recording.");
+    return wav;
+  }
+
   wavBytes(): number {
-    const [session] = this.locations();
-    if (session === undefined) return 0;
-    const assets = path.join(session, "assets");
-    if (!existsSync(assets)) return 0;
-    const [wav] = readdirSync(assets).filter((name) => name.endsWith(".wav"));
-    return wav === undefined ? 0 : statSync(path.join(assets, wav)).size;
+    const [wav] = this.wavPaths();
+    return wav === undefined ? 0 : statSync(wav).size;
   }
 
   /** How much sound is in it. */
@@ -110,6 +121,14 @@ export class RecordingBench {
   /** Processes that belong to a recording of this bench. */
   processes(): ReturnType<typeof processesWith> {
     return processesWith(this.folder).filter(({ zombie }) => !zombie);
+  }
+
+  /** Processes that capture for it: its hosts have started them, and the name of its folder is not in their arguments. */
+  captures(): ReturnType<typeof processesWith> {
+    const hosts = new Set(this.processes().map(({ pid }) => pid));
+    const found = processesWith("capture-stand-in").filter(({ parent }) => hosts.has(parent));
+    if (found.length === 0) throw new Error("Nothing is being captured.");
+    return found;
   }
 
   async stop(): Promise<void> {
