@@ -1,30 +1,39 @@
 /**
  * Preloaded into the command line (`node --require`): counts its file operations and, at the one with the number
- * INTERRUPT_AT, sends the process the signal INTERRUPT_WITH, or with `hold` lets the operation never end. The count is
- * written to INTERRUPT_COUNT. What it says on standard error begins with `test:`.
+ * INTERRUPT_AT, sends the process the signal INTERRUPT_WITH, or lets the operation never end (`hold`) or begin when the
+ * first signal has come (`pause`). INTERRUPT_ONLY counts operations of one name only. The count is written to INTERRUPT_COUNT. What it says on standard error begins with
+ * `test:`.
  */
 import fs from "node:fs";
 import fsp from "node:fs/promises";
 
 const at = Number(process.env["INTERRUPT_AT"] ?? "0");
 const act = process.env["INTERRUPT_WITH"] ?? "SIGINT";
+const only = process.env["INTERRUPT_ONLY"];
 const countFile = process.env["INTERRUPT_COUNT"];
 const writeCount = fs.writeFileSync;
 let count = 0;
 
-/** Counts an operation; true when it shall never end. */
-function isHeld(): boolean {
+/** Counts an operation; what it has to wait for, if anything. */
+function begins(name: string): Promise<void> | undefined {
+  if (only !== undefined && name !== only) return undefined;
   count += 1;
-  if (count !== at) return false;
-  if (act !== "hold") {
+  if (count !== at) return undefined;
+  if (act !== "hold" && act !== "pause") {
     process.kill(process.pid, act);
-    return false;
+    return undefined;
   }
   for (const name of ["SIGINT", "SIGTERM"] as const)
     process.on(name, () => void process.stderr.write(`test: ${name}\n`));
-  setInterval(() => undefined, 60_000);
+  const alive = setInterval(() => undefined, 60_000);
   process.stderr.write("test: held\n");
-  return true;
+  return new Promise((resolve) => {
+    process.once("SIGINT", () => {
+      if (act === "hold") return;
+      clearInterval(alive);
+      resolve();
+    });
+  });
 }
 
 function watch(owner: object, names: readonly string[], canHold: boolean, then?: (result: unknown) => void): void {
@@ -32,7 +41,8 @@ function watch(owner: object, names: readonly string[], canHold: boolean, then?:
     const original: unknown = Reflect.get(owner, name);
     if (typeof original !== "function") throw new Error(`there is no ${name}`);
     Reflect.set(owner, name, function (this: unknown, ...given: unknown[]): unknown {
-      if (isHeld() && canHold) return new Promise(() => undefined);
+      const held = begins(name);
+      if (held !== undefined && canHold) return held.then((): unknown => Reflect.apply(original, this, given));
       const result: unknown = Reflect.apply(original, this, given);
       if (then !== undefined) void Promise.resolve(result).then(then, () => undefined);
       return result;
