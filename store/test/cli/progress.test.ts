@@ -61,7 +61,7 @@ function longLog(): string {
   return log.toString();
 }
 
-const bar = /[━╌]{24} +\d+ %  \S.* of \S/;
+const bar = /[━╌]{24} +\d+ % {2}\S.* of \S/;
 const cursorHidden = "\u001b[?25l";
 const cursorShown = "\u001b[?25h";
 

@@ -40,17 +40,11 @@ export function inTerminal(run: TerminalRun): TerminalAnswer {
 /** Tests in a terminal need Python 3; without it they are listed as skipped. */
 export const withTerminal = hasProgram("python3") ? test : test.skip;
 
-/** The lines that a person sees in the end: what was drawn over is gone, colours too. */
+const escape = "\u001b";
+const sequence = new RegExp(`${escape}\\[[0-9;?]*[A-Za-z]|${escape}[78]`, "g");
+const startOver = new RegExp(`\r|${escape}\\[[0-9]*[GK]`);
+
+/** The lines that a person sees in the end: what was drawn over is gone, colours too. Bars are drawn in whole lines. */
 export function linesOn(screen: string): string[] {
-  // eslint-disable-next-line no-control-regex -- cursor and colours are what is taken away
-  const sequence = /\u001b\[[0-9;?]*[A-Za-z]|\u001b[78]/g;
-  return screen.split(/\r?\n/).map((line) => {
-    let shown = "";
-    for (const part of line.split(/(?=\r|\u001b\[[0-9]*[GK])/)) {
-      const text = part.replace(/^\r/, "").replace(sequence, "");
-      // Both a return to the first column and clearing the line begin it anew here: bars are drawn in whole lines.
-      shown = /^(\r|\u001b\[[0-9]*[GK])/.test(part) ? text : shown + text;
-    }
-    return shown;
-  });
+  return screen.split(/\r?\n/).map((line) => (line.split(startOver).at(-1) ?? "").replace(sequence, ""));
 }
