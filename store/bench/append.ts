@@ -9,8 +9,8 @@ import { defaultStoreContext } from "../src/session/store-context";
 import { interleave, rate, rounds, timing } from "./measure";
 import { type BenchRow } from "./row";
 
-const SINGLE_APPENDS = 400;
-const BATCHES = 12;
+const SINGLE_APPENDS = 1_000;
+const BATCHES = 48;
 const BATCH_RECORDS = 256;
 const SMALL_BATCH_BAR = 100_000;
 /** The record is about 1 kB with what the store fills in. */

@@ -38,7 +38,7 @@ export async function bench(): Promise<BenchRow[]> {
   );
   const library = new Library({ writeRoot: root });
   await searchAll(root, MISS, library);
-  const warm = await interleave({ warm: () => searchAll(root, MISS, library) }, rounds(3));
+  const warm = await interleave({ warm: () => searchAll(root, MISS, library) }, rounds(9));
   const typed = await sample(() => searchAll(root, `${MISS}s`, library));
   const firstPage = await sample(() => new Library({ writeRoot: root }).search(EVERYWHERE, { limit: 50 }));
   const peakBytes = Math.max(peakMemory("search", root, MISS), peakMemory("search", root, EVERYWHERE));

@@ -13,7 +13,8 @@ const MAX_PLAIN_BYTES = 64 * 1024;
 const ID = "[A-Za-z0-9][A-Za-z0-9._-]{0,127}";
 /** Days that every month has; other dates are checked the long way. */
 const TIME = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?Z";
-const STRING = '"(?:[^"\\\\\\x00-\\x1f]|\\\\["\\\\/bfnrt])*"';
+/** Written as runs between escapes, which is what an engine of expressions reads fastest. */
+const STRING = '"[^"\\\\\\x00-\\x1f]*(?:\\\\["\\\\/bfnrt][^"\\\\\\x00-\\x1f]*)*"';
 const SOME_STRING = '"[^"\\\\\\x00-\\x1f]+"';
 const MS = '"timestamp":(?:0|[1-9]\\d{0,14})';
 const CONTENT = `"content":\\[(?:\\{"type":"text","text":${STRING}\\})?\\]`;
