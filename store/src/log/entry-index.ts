@@ -1,4 +1,4 @@
-import { type IndexedEntry } from "../format/plain-message";
+import { type IndexedEntry } from "../format/plain-record";
 import { type EntryType, entryTypes } from "../format/schema";
 
 const FIRST_CAPACITY = 64;

@@ -1,4 +1,4 @@
-import { type IndexedEntry } from "../format/plain-message";
+import { type IndexedEntry } from "../format/plain-record";
 
 /** A capture period as the entries so far tell it. */
 export interface RecordingFact {

@@ -1,4 +1,4 @@
-import { type IndexedEntry } from "../format/plain-message";
+import { type IndexedEntry } from "../format/plain-record";
 import { type LogFacts } from "./facts";
 
 /** A rule about connections and recordings that a reader reports and a writer keeps. */

@@ -1,5 +1,5 @@
 /** What one pass over a log has found out: its verdict, and an index of its committed entries instead of their bodies. */
-import { type IndexedEntry } from "../format/plain-message";
+import { type IndexedEntry } from "../format/plain-record";
 import { type SessionHeader } from "../format/schema";
 import { EntryIndex } from "./entry-index";
 import { LogFacts } from "./facts";

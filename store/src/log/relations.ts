@@ -1,6 +1,6 @@
 /** The rules that bind an entry to the earlier entries of its log (Session file format, Version 1 contract). */
 import { type StoreErrorCode } from "../errors";
-import { type IndexedEntry } from "../format/plain-message";
+import { type IndexedEntry } from "../format/plain-record";
 import { type Entry, type EntryType } from "../format/schema";
 import { type LogFacts } from "./facts";
 import { lifecycleFinding } from "./lifecycle";

@@ -4,7 +4,7 @@ import { StoreError } from "../errors";
 import { parseEntry, parseHeader, type Malformed } from "../format/codec";
 import { defectMessages } from "../format/defects";
 import { MAX_RECORD_BYTES } from "../format/names";
-import { type IndexedEntry, readPlainMessage } from "../format/plain-message";
+import { type IndexedEntry, readPlainRecord } from "../format/plain-record";
 import { type OpenFile } from "../platform/fs";
 import { LogContents } from "./log-contents";
 import { relationDefect, relationWarning } from "./relations";
@@ -137,7 +137,7 @@ class Pass {
       else this.#malformed(header, offset);
       return;
     }
-    const plain = knownUtf8 ? readPlainMessage(piece, start, end) : null;
+    const plain = knownUtf8 ? readPlainRecord(piece, start, end) : null;
     if (plain !== null) {
       this.#entry(plain, end - start, offset);
       return;

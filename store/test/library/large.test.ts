@@ -18,11 +18,13 @@ function writeLargeLog(): void {
   const location = writeSession(root, "large", log);
   const text = "many words about nothing much ".repeat(270);
   const count = Math.ceil((LOG_MB * 1e6) / text.length);
+  // As long as a UUID: a part of a line that is as long would keep the whole line in memory.
+  const idOf = (index: number): string => `m${String(index).padStart(35, "0")}`;
   let lines: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const said = index === count - 1 ? "the needle at the very end" : text;
     lines.push(
-      `{"type":"message","id":"m${index}","parentId":${index === 0 ? "null" : `"m${index - 1}"`},"timestamp":"2027-01-01T00:00:00Z","message":{"role":"user","timestamp":1798761600000,"content":[{"type":"text","text":"${said}"}]}}`,
+      `{"type":"message","id":"${idOf(index)}","parentId":${index === 0 ? "null" : `"${idOf(index - 1)}"`},"timestamp":"2027-01-01T00:00:00Z","message":{"role":"user","timestamp":1798761600000,"content":[{"type":"text","text":"${said}"}]}}`,
     );
     if (lines.length === 500 || index === count - 1) {
       appendFileSync(path.join(location, "session.jsonl"), `${lines.join("\n")}\n`);

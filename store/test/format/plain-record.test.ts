@@ -2,25 +2,39 @@ import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { checkEntry, parseEntry } from "../../src/format/codec";
 import { copyJson } from "../../src/format/json-copy";
-import { plainMessageLine, readPlainMessage } from "../../src/format/plain-message";
+import { plainMessageLine } from "../../src/format/plain-message";
+import { readPlainRecord } from "../../src/format/plain-record";
 import { type Entry, isObject } from "../../src/format/schema";
 import { readCases } from "./case-files";
 
 /** Whether a line is taken without being parsed; what is taken must be what the strict reader says it is. */
 function taken(line: Buffer | string): boolean {
   const bytes = typeof line === "string" ? Buffer.from(line) : line;
-  const plain = readPlainMessage(bytes, 0, bytes.length);
+  const plain = readPlainRecord(bytes, 0, bytes.length);
   if (plain === null) return false;
   const parsed = parseEntry(bytes, { knownUtf8: true });
   if (!parsed.ok) throw new Error(`taken though it is not valid (${parsed.code}): ${bytes.toString("utf8")}`);
   const { type, id, parentId } = parsed.value;
-  expect(plain).toEqual({ type, id, parentId });
+  const ofEvent =
+    parsed.value.type === "realtime_event"
+      ? { connectionId: parsed.value.connectionId, sequence: parsed.value.sequence }
+      : {};
+  expect(plain).toEqual({ type, id, parentId, ...ofEvent });
   return true;
 }
 
 const line = (message: string, parent = "null", time = "2026-01-05T00:00:00Z"): string =>
   `{"type":"message","id":"e1","parentId":${parent},"timestamp":"${time}","message":{"role":"user",${message}}}`;
+/** Sound that was sent, as the recorder keeps it. */
+const sent = (range = ',"byteRange":{"start":44,"end":4844}', time = "2026-01-31T00:00:00.5Z"): string =>
+  `{"type":"realtime_event","id":"e1","parentId":"e0","timestamp":"${time}","connectionId":"c1","direction":"outgoing",` +
+  `"observation":"send_attempt","observedAt":"${time}","sequence":6,"payload":{"type":"input_audio_buffer.append",` +
+  `"audio":null},"media":[{"path":"/audio","asset":{"status":"available","path":"assets/a.wav",` +
+  `"mimeType":"audio/wav"${range},"encoding":"pcm_s16le","sha256":"${"0".repeat(64)}"}}]}`;
 const plain = [
+  sent(),
+  sent(""),
+  sent().replace('"audio":null', '"event_id":"event_1","audio":null').replace("send_attempt", "send_failed"),
   line('"timestamp":0,"content":[]'),
   line('"content":[{"type":"text","text":"x"}],"timestamp":12', '"e0"'),
   line('"timestamp":999999999999999,"content":[{"type":"text","text":"a \\"quoted\\" é \\\\ \\n 𝄞"}]', '"a.b-c_d"'),
@@ -32,11 +46,20 @@ test("messages of plain text are taken as they are", () => {
 });
 
 test("a message is taken from the middle of other bytes", () => {
-  const bytes = Buffer.from(`first\n${plain[1]}\nlast`);
-  expect(readPlainMessage(bytes, 6, bytes.length - 5)).toEqual({ type: "message", id: "e1", parentId: "e0" });
+  const bytes = Buffer.from(`first\n${plain[4]}\nlast`);
+  expect(readPlainRecord(bytes, 6, bytes.length - 5)).toEqual({ type: "message", id: "e1", parentId: "e0" });
 });
 
 test.each([
+  sent(',"byteRange":{"start":44,"end":44}'),
+  sent(',"byteRange":{"start":100,"end":99}'),
+  sent("", "2026-04-31T00:00:00Z"),
+  sent("", "2024-02-29T00:00:00Z"),
+  sent().replace("outgoing", "incoming"),
+  sent().replace("send_attempt", "received"),
+  sent().replace('"audio":null', '"audio":"AAAA"'),
+  sent().replace("assets/a.wav", "assets/../a.wav"),
+  sent().replace('"sequence":6', '"sequence":-6'),
   line('"timestamp":01,"content":[]'),
   line('"timestamp":-1,"content":[]'),
   line('"timestamp":1e3,"content":[]'),
@@ -111,7 +134,7 @@ describe("writing", () => {
     return fast !== null;
   }
 
-  const records = plain.map((each) => JSON.parse(each) as Entry);
+  const records = plain.map((each) => JSON.parse(each) as Entry).filter(({ type }) => type === "message");
 
   test("messages of plain text are written as they are", () => {
     for (const record of records) expect(written(record)).toBe(true);
