@@ -5,6 +5,8 @@ import { type FileHandle } from "node:fs/promises";
 const FAST_MS = 1;
 /** So many fast syncs in a row are asked for before the calling thread does one itself. */
 const FAST_IN_A_ROW = 4;
+/** After so long without a trip to the pool, one is made: timers and signals get their turn between appends. */
+const MAX_STREAK_MS = 8;
 
 /**
  * Syncs one file, on the thread pool until the disk has proved fast, then on the calling thread for as long as it
@@ -14,6 +16,7 @@ const FAST_IN_A_ROW = 4;
 export class AdaptiveSync {
   readonly #handle: FileHandle;
   #fastInARow = 0;
+  #streakStartedAtMs = 0;
 
   constructor(handle: FileHandle) {
     this.#handle = handle;
@@ -21,8 +24,12 @@ export class AdaptiveSync {
 
   async sync(): Promise<void> {
     const startedAtMs = performance.now();
-    if (this.#fastInARow >= FAST_IN_A_ROW) fsyncSync(this.#handle.fd);
-    else await this.#handle.sync();
+    if (this.#fastInARow >= FAST_IN_A_ROW && startedAtMs - this.#streakStartedAtMs < MAX_STREAK_MS) {
+      fsyncSync(this.#handle.fd);
+    } else {
+      await this.#handle.sync();
+      this.#streakStartedAtMs = performance.now();
+    }
     this.#fastInARow = performance.now() - startedAtMs < FAST_MS ? this.#fastInARow + 1 : 0;
   }
 }

@@ -61,6 +61,20 @@ test("a record begins with its envelope, in the order that the format shows, how
   await session.close();
 });
 
+test("a run of appends on a fast disk leaves timers their turn", async () => {
+  const session = await createSession(sandbox.root, sandbox.context, { id: "s1" });
+  // The disk has proved fast by then, if it is.
+  for (let index = 0; index < 20; index += 1) await session.append([message(`m${index}`)], { parentId: session.leaf });
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  for (let index = 0; index < 2_000 && turns < 2; index += 1) {
+    await session.append([message(`n${index}`)], { parentId: session.leaf });
+  }
+  clearInterval(timer);
+  expect(turns).toBeGreaterThanOrEqual(2);
+  await session.close();
+});
+
 test("a file system without hard links gets its session by a rename that replaces nothing", async () => {
   const faulty = new FaultyFs();
   const context = { ...sandbox.context, fs: faulty };
