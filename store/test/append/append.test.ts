@@ -67,11 +67,11 @@ test("a run of appends on a fast disk leaves timers their turn", async () => {
   for (let index = 0; index < 20; index += 1) await session.append([message(`m${index}`)], { parentId: session.leaf });
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
-  for (let index = 0; index < 2_000 && turns < 2; index += 1) {
+  for (let index = 0; index < 600 && turns === 0; index += 1) {
     await session.append([message(`n${index}`)], { parentId: session.leaf });
   }
   clearInterval(timer);
-  expect(turns).toBeGreaterThanOrEqual(2);
+  expect(turns).toBeGreaterThan(0);
   await session.close();
 });
 
